@@ -1,0 +1,1 @@
+"""The demo: the whole plane on one machine, asked real questions and checked."""
