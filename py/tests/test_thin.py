@@ -49,9 +49,10 @@ def statements(module: Path) -> Iterator[Statement]:
     """Every SQL statement in the string literals of a module, docstrings left out."""
     code = ast.parse(module.read_text())
     docstrings = {id(node.value) for node in ast.walk(code) if isinstance(node, ast.Expr)}
+    pieces = {id(p) for s in ast.walk(code) if isinstance(s, ast.JoinedStr) for p in s.values}
     constants = _constants(code)
     for node in ast.walk(code):
-        if not isinstance(node, ast.Constant | ast.JoinedStr) or id(node) in docstrings:
+        if not isinstance(node, ast.Constant | ast.JoinedStr) or id(node) in docstrings | pieces:
             continue
         text = _text(node, constants)
         if STARTS_LIKE_SQL.match(text):
