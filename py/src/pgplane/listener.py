@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 import psycopg
-import structlog
 
-from pgplane import session
+from pgplane import logs, session
 
 OnNotification = Callable[[str, str], None]
 """Called with channel and payload; must not block."""
@@ -21,7 +20,7 @@ PROBE_SECONDS = 15.0
 ANSWER_SECONDS = 5.0
 _PROOF = "plane_echo"
 
-log = structlog.get_logger(__name__)
+log = logs.get("listener")
 
 
 class Listener:

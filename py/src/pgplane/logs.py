@@ -1,0 +1,38 @@
+"""Logs: JSON lines on stderr, one event with a stable name each.
+
+Names are `<noun>.<what happened>`: `worker.started`, `job.finished`, `listener.lost`. They are an
+interface: alerts and dashboards match them.
+"""
+
+import logging
+import sys
+from typing import Any
+
+import structlog
+
+
+def configure(level: str = "info") -> None:
+    """Set up structlog for this process; `level` is a stdlib name, in any case.
+
+    Raises ValueError for a level that does not exist.
+    """
+    threshold = logging.getLevelNamesMapping().get(level.upper())
+    if threshold is None:
+        raise ValueError(f"no log level {level!r}: debug, info, warning, error (PLANE_LOG_LEVEL)")
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            structlog.processors.JSONRenderer(default=str),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(threshold),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )
+
+
+def get(name: str) -> Any:
+    """A logger whose events carry `logger=name`."""
+    return structlog.get_logger(logger=name)

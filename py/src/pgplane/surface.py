@@ -1,0 +1,223 @@
+"""Surfaces: an application area's operations, as their authors declare them.
+
+    flights = Surface("flights")
+
+    class FlightParams(Params):
+        carrier: str
+        flight: int
+
+    @flights.operation("flight", timeout_seconds=10)
+    async def flight(params: FlightParams, envelope: Envelope, client: AsyncConnection) -> object:
+        ...
+
+`client` is inside a read-only transaction on the client database; it is committed for the
+handler. What a handler returns becomes JSON; rows read as `json`/`jsonb` pass through untouched.
+"""
+
+import inspect
+import re
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from psycopg import AsyncConnection
+from pydantic import BaseModel, ConfigDict
+
+from pgplane import sqlfile
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,47}")
+_ENVELOPE_TYPES = {"client": "text", "scope": "text[]", "staff": "boolean", "actor": "text"}
+
+
+class Params(BaseModel):
+    """Base of params models: no field but the declared ones, frozen. Its JSON Schema is public."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Envelope(BaseModel):
+    """Who asks, from verified token claims alone.
+
+    `actor` is None for an operation that is not declared `per_actor`: callers of one scope share
+    its answers, so it must not depend on who of them came first.
+    """
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    client: str
+    scope: tuple[str, ...]
+    staff: bool = False
+    actor: str | None = None
+
+    def sees(self, branch: str) -> bool:
+        """Whether this branch is in the caller's scope; staff sees all of their client's."""
+        return self.staff or branch in self.scope
+
+
+P = TypeVar("P", bound=Params)
+Handler = Callable[[P, Envelope, AsyncConnection[Any]], Awaitable[object]]
+Gate = Callable[[P, Envelope], None]
+"""Raises HttpError to refuse; run for every job, and before every cached answer."""
+Tags = Callable[[P, Envelope], Iterable[str]]
+"""Further cache tags of one answer, beside `c:<client>` and, per actor, `u:<actor>`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One named, versioned query handler."""
+
+    name: str
+    version: int
+    params: type[Params]
+    handler: Handler[Any]
+    ttl_seconds: int
+    timeout_seconds: int
+    per_actor: bool
+    gates: tuple[Gate[Any], ...]
+    tags: Tags[Any] | None
+
+    def manifest(self) -> dict[str, object]:
+        """The operation as `register_manifest` takes it."""
+        return {
+            "name": self.name,
+            "version": self.version,
+            "params": self.params.model_json_schema(),
+            "ttl_seconds": self.ttl_seconds,
+            "timeout_seconds": self.timeout_seconds,
+            "per_actor": self.per_actor,
+        }
+
+    def cache_tags(self, params: Params, envelope: Envelope) -> tuple[str, ...]:
+        """What an answer to this question is dropped by."""
+        tags = [f"c:{envelope.client}"]
+        if envelope.actor is not None:
+            tags.append(f"u:{envelope.actor}")
+        if self.tags is not None:
+            tags.extend(self.tags(params, envelope))
+        return tuple(tags)
+
+
+class Surface:
+    """A named set of operations; its queue is `surface-<name>` plus the tier's suffix."""
+
+    def __init__(self, name: str) -> None:
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"a surface's name is lower-case letters, digits, _ and -: {name!r}")
+        self.name = name
+        self._operations: dict[tuple[str, int], Operation] = {}
+
+    def operation(
+        self,
+        name: str,
+        *,
+        version: int = 1,
+        ttl_seconds: int = 0,
+        timeout_seconds: int = 30,
+        per_actor: bool = False,
+        gates: Iterable[Gate[P]] = (),
+        tags: Tags[P] | None = None,
+    ) -> Callable[[Handler[P]], Handler[P]]:
+        """Register the decorated coroutine; its first parameter's annotation is the params model.
+
+        `ttl_seconds`: how long an answer may be served from the cache, 0 never. `timeout_seconds`:
+        when the handler and its query are stopped. `per_actor`: the answer depends on the person.
+        """
+
+        def register(handler: Handler[P]) -> Handler[P]:
+            self._add(
+                Operation(
+                    name=name,
+                    version=version,
+                    params=_params_of(handler),
+                    handler=handler,
+                    ttl_seconds=ttl_seconds,
+                    timeout_seconds=timeout_seconds,
+                    per_actor=per_actor,
+                    gates=tuple(gates),
+                    tags=tags,
+                )
+            )
+            return handler
+
+        return register
+
+    def sql_operation(
+        self,
+        name: str,
+        path: str | Path,
+        params: type[P],
+        *,
+        version: int = 1,
+        ttl_seconds: int = 0,
+        timeout_seconds: int = 30,
+        per_actor: bool = False,
+        gates: Iterable[Gate[P]] = (),
+        tags: Tags[P] | None = None,
+    ) -> None:
+        """Register a `.sql` file: one query whose `:names` are fields of `params`, or `:client`,
+        `:scope` (text[]), `:staff` and, per actor, `:actor`. It answers `{"rows": […]}`.
+
+        Raises sqlfile.SqlFileError: an unknown name, a quote that is never closed, and the like.
+        """
+        path = Path(path)
+        query = sqlfile.load(path, lambda parameter: _sql_type(parameter, params, per_actor))
+
+        async def handler(params: P, envelope: Envelope, client: AsyncConnection[Any]) -> object:
+            values = params.model_dump() | envelope.model_dump()
+            return await sqlfile.rows(client, query, values)
+
+        handler.__annotations__["params"] = params
+        self.operation(
+            name,
+            version=version,
+            ttl_seconds=ttl_seconds,
+            timeout_seconds=timeout_seconds,
+            per_actor=per_actor,
+            gates=gates,
+            tags=tags,
+        )(handler)
+
+    def get(self, name: str, version: int) -> Operation | None:
+        """The operation of exactly this version."""
+        return self._operations.get((name, version))
+
+    def manifest(self) -> list[dict[str, object]]:
+        """Every operation, as `register_manifest` takes them."""
+        return [operation.manifest() for operation in self._operations.values()]
+
+    def _add(self, operation: Operation) -> None:
+        key = operation.name, operation.version
+        if not _NAME.fullmatch(operation.name):
+            raise ValueError(f"an operation's name is like a queue's: {operation.name!r}")
+        if key in self._operations:
+            raise ValueError(f"operation {operation.name} v{operation.version} is there already")
+        if operation.version < 1 or operation.ttl_seconds < 0 or operation.timeout_seconds < 1:
+            raise ValueError(f"operation {operation.name}: version ≥ 1, ttl ≥ 0, timeout ≥ 1")
+        self._operations[key] = operation
+
+
+def _params_of(handler: Handler[P]) -> type[Params]:
+    first = next(iter(inspect.signature(handler, eval_str=True).parameters.values()), None)
+    model = first.annotation if first is not None else None
+    if not (isinstance(model, type) and issubclass(model, Params)):
+        raise TypeError(
+            f"{getattr(handler, '__qualname__', handler)}: annotate the first parameter with a"
+            " model derived from pgplane.surface.Params"
+        )
+    if model.model_config.get("extra") != "forbid":
+        raise TypeError(f"{model.__name__} must keep extra='forbid': unknown fields are refused")
+    return model
+
+
+def _sql_type(name: str, params: type[Params], per_actor: bool) -> str:
+    """The type of `:name` in an operation's `.sql` file."""
+    if name in _ENVELOPE_TYPES:
+        if name in params.model_fields:
+            raise sqlfile.SqlFileError(f":{name} is the envelope's; name the field otherwise")
+        if name == "actor" and not per_actor:
+            raise sqlfile.SqlFileError(":actor needs per_actor=True, else callers share the answer")
+        return _ENVELOPE_TYPES[name]
+    if name not in params.model_fields:
+        raise sqlfile.SqlFileError(f":{name} is neither a field of {params.__name__} nor reserved")
+    return sqlfile.sql_type(params.model_fields[name].annotation)
