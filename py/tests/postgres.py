@@ -110,14 +110,15 @@ def _url(parts: dict[str, Any], **changes: str) -> str:
 
 def install_plane(url: str) -> None:
     """Bootstrap the database at `url` (a superuser's) and migrate it to the newest version."""
-    with psycopg.connect(url) as connection:
+    with psycopg.connect(url, autocommit=True) as connection:
         connection.execute((ROOT / "db/bootstrap.sql").read_bytes())
-        connection.execute("set local role plane_owner")
-        connection.execute("set local check_function_bodies = off")
-        for folder in ("migrations", "functions", "triggers", "views"):
-            for file in sorted((ROOT / "db" / folder).rglob("*.sql")):
-                if not file.name.endswith(".rollback.sql"):
-                    connection.execute(file.read_bytes())
+        with connection.transaction():
+            connection.execute("set local role plane_owner")
+            connection.execute("set local check_function_bodies = off")
+            for folder in ("migrations", "functions", "triggers", "views"):
+                for file in sorted((ROOT / "db" / folder).rglob("*.sql")):
+                    if not file.name.endswith(".rollback.sql"):
+                        connection.execute(file.read_bytes())
 
 
 class Server(Postgresql):  # type: ignore[misc]

@@ -1,0 +1,64 @@
+-- Everything that a DBA meets says what it is; for functions: what they do, raise, and for whom they are.
+begin;
+\ir _catalog.sql
+select plan(10);
+
+select is_empty(
+    $$ select signature from plane_function where comment = '' $$,
+    'every function has a comment');
+
+select is_empty(
+    $$ select signature from plane_function
+       where split_part(comment, E'\n', 1) !~ '^[A-Z_].*[.:;…]$' $$,
+    'the first line of a function''s comment is a sentence');
+
+select is_empty(
+    $$ select signature from plane_function where not is_helper and not is_trigger and comment !~ '\mRaises\M' $$,
+    'every public function says what it raises');
+
+select is_empty(
+    $$ select signature from plane_function where not is_helper and not is_trigger and comment !~ '\mRoles?: ' $$,
+    'every public function says for which role it is');
+
+select is_empty(
+    $$ select * from plane_raises except select * from plane_announces order by 1, 3 $$,
+    'every SQLSTATE that a function can raise is in its comment');
+
+select is_empty(
+    $$ select * from plane_announces except select * from plane_raises order by 1, 3 $$,
+    'every SQLSTATE in a comment can be raised');
+
+select is_empty(
+    $$ select f.signature, e.grantee from plane_execute e join plane_function f using (signature)
+       where not f.is_helper
+           and substring(f.comment from '\mRoles?: (.*)$') !~ ('\m' || e.grantee || '\M')
+           and substring(f.comment from '\mRoles?: (.*)$') !~ '\m(every|all)\M' $$,
+    'whoever may execute a function is named in its comment');
+
+select is_empty(
+    $$ select f.signature, named.role[1]
+       from plane_function f
+       cross join regexp_matches(substring(f.comment from '\mRoles?: (.*)$'), '\mplane_[a-z]+\M', 'g') as named (role)
+       where not exists (
+           select from plane_execute e where e.signature = f.signature and e.grantee = named.role[1]) $$,
+    'whoever is named in a comment may execute the function');
+
+select is_empty(
+    $$ select c.oid::regclass from pg_class c
+       where c.relnamespace in ('plane'::regnamespace, 'plane_meta'::regnamespace)
+           and c.relkind in ('r', 'p', 'v', 'm', 'S') and not c.relispartition
+           and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'i')
+           and obj_description(c.oid, 'pg_class') is null $$,
+    'every table, view and sequence has a comment');
+
+select is_empty(
+    $$ select c.oid::regclass || '.' || a.attname
+       from pg_class c
+       join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+       where c.relnamespace = 'plane'::regnamespace
+           and c.relkind in ('r', 'p', 'v', 'm') and not c.relispartition
+           and col_description(c.oid, a.attnum) is null $$,
+    'every column of every table and view has a comment');
+
+select * from finish();
+rollback;
