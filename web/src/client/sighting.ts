@@ -1,0 +1,86 @@
+import { memberText } from './json.js';
+import { PlaneError, type Problem } from './problem.js';
+import type { Answer, Cache, Progress, Times } from './types.js';
+
+/** What a stream event or a status document tells about a job. */
+export type Sighting =
+  | { readonly name: 'queued'; readonly position: number | null }
+  | { readonly name: 'running'; readonly progress: Progress | null }
+  | { readonly name: 'done'; readonly answer: Omit<Answer, 'coalesced'> }
+  | { readonly name: 'error'; readonly error: PlaneError };
+
+/** The status document, and the data of `queued`, `running`, `progress` and `done` events. */
+interface JobDocument {
+  readonly status?: string;
+  readonly position?: number | null;
+  readonly progress?: Progress | null;
+  readonly result?: unknown;
+  readonly error?: Problem | null;
+  readonly cache?: Cache;
+  readonly times?: Partial<Times>;
+}
+
+/** Reads one event of a job's stream; null for names that this version does not know. */
+export function sightEvent(name: string, data: string, jobId: string): Sighting | null {
+  switch (name) {
+    case 'queued':
+      return queued(JSON.parse(data));
+    case 'running':
+    case 'progress':
+      return running(JSON.parse(data));
+    case 'done':
+      return done(JSON.parse(data), data, jobId);
+    case 'error':
+      return { name: 'error', error: PlaneError.fromProblem(JSON.parse(data), { jobId }) };
+    default:
+      return null;
+  }
+}
+
+/** Reads a status document. */
+export function sightStatus(text: string, jobId: string): Sighting {
+  const job: JobDocument = JSON.parse(text);
+  switch (job.status) {
+    case 'done':
+      if (job.error) return failed(job.error, { jobId });
+      return done(job, text, jobId);
+    case 'poison':
+      return failed(
+        { detail: job.error?.detail ?? job.error?.message },
+        { status: 500, code: 'POISON', jobId },
+      );
+    case 'cancelled':
+      return failed({}, { status: 409, code: 'CANCELLED', jobId });
+    case 'in_progress':
+    case 'cancelling':
+      return running(job);
+    default:
+      return queued(job);
+  }
+}
+
+function queued(job: JobDocument): Sighting {
+  return { name: 'queued', position: job.position ?? null };
+}
+
+function running(job: JobDocument): Sighting {
+  return { name: 'running', progress: job.progress ?? null };
+}
+
+function done(job: JobDocument, text: string, jobId: string): Sighting {
+  const { created = null, claimed = null, finished = null } = job.times ?? {};
+  return {
+    name: 'done',
+    answer: {
+      jobId,
+      result: job.result ?? null,
+      raw: memberText(text, 'result') ?? 'null',
+      cache: job.cache ?? null,
+      times: { created, claimed, finished },
+    },
+  };
+}
+
+function failed(problem: Problem, init: { status?: number; code?: string; jobId: string }): Sighting {
+  return { name: 'error', error: PlaneError.fromProblem(problem, init) };
+}

@@ -1,0 +1,10 @@
+import { defineConfig } from 'vite';
+
+/** The flights page: every address relative, so that it can be served below any path. */
+export default defineConfig({
+  root: 'src/flights',
+  base: './',
+  publicDir: false,
+  build: { outDir: '../../dist', emptyOutDir: true, target: 'es2022' },
+  server: { proxy: { '/api': process.env.PGPLANE_EDGE_URL ?? 'http://127.0.0.1:8080' } },
+});
