@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pgplane.surface import Params
+from pydantic import AfterValidator, Field, model_validator
 
 FIRST_DAY = dt.date(2013, 1, 1)
 LAST_DAY = dt.date(2013, 12, 31)
@@ -27,12 +28,6 @@ Day = Annotated[
     AfterValidator(_within_2013),
     Field(description="A day of 2013.", examples=["2013-07-04"]),
 ]
-
-
-class Params(BaseModel):
-    """Common to all: unknown names are refused, not ignored."""
-
-    model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
 
 class Period(Params):

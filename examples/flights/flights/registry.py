@@ -1,0 +1,5 @@
+"""The surface itself, on which each module of `flights.operations` registers what it answers."""
+
+from pgplane.surface import Surface
+
+surface = Surface("flights")
