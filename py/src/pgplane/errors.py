@@ -47,7 +47,7 @@ class TooLarge(LedgerError):
 
 
 class Invalid(LedgerError):
-    """Arguments out of domain, or text that PostgreSQL cannot hold (a NUL character)."""
+    """Arguments out of domain, or JSON that PostgreSQL cannot hold (a NUL, an endless number)."""
 
     status = 422
 
@@ -84,6 +84,7 @@ ERRORS: dict[str, type[LedgerError]] = {
     "PL422": Invalid,
     "PL429": QueueFull,
     "PL503": NotReady,
+    "22003": Invalid,
     "22023": Invalid,
     "22P02": Invalid,
     "22P05": Invalid,

@@ -65,6 +65,10 @@ class Settings(BaseSettings):
     cache_entries: Annotated[int, Field(ge=0)] = 500
     pool_size: Annotated[int, Field(ge=1)] = 4
     """Connections of the edge's pool."""
+    body_bytes: Annotated[int, Field(ge=1024)] = 1024 * 1024
+    """Largest body of a request: params may have 256 KiB, their escapes in JSON more."""
+    heartbeat_seconds: Seconds = 15.0
+    """How often an open stream is sent a comment, so that no proxy takes it for dead."""
 
     redis_url: str | None = _secret()
     telemetry_url: str | None = _secret()

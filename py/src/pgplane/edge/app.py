@@ -1,0 +1,130 @@
+"""The app: the edge put together from its settings."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import structlog
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.routing import BaseRoute, Mount
+from starlette.staticfiles import StaticFiles
+
+from pgplane.edge.auth import Verifier
+from pgplane.edge.database import QueueDatabase
+from pgplane.edge.health import Readiness
+from pgplane.edge.problems import (
+    Boundary,
+    Problem,
+    on_http_exception,
+    on_ledger_error,
+    on_problem,
+)
+from pgplane.edge.routes import ROUTES, Edge
+from pgplane.edge.scopes import ScopeKeys
+from pgplane.edge.streams import Streams
+from pgplane.edge.tickets import Tickets
+from pgplane.edge.waiters import CHANNEL, ReplyPump
+from pgplane.errors import LedgerError
+from pgplane.listener import Listener
+from pgplane.settings import Settings
+
+log = structlog.get_logger()
+
+TICKET_LIVES = 3
+"""How many stream deadlines a ticket lasts: the stream itself and its reconnects."""
+
+
+def create_app(settings: Settings, static_dir: Path | None = None) -> Starlette:
+    """The edge as an ASGI application; its parts are at `app.state.edge`.
+
+    `static_dir`: files served at `/`. Raises KeyConfigurationError for `PLANE_JWT_*` settings that
+    cannot work; a missing queue database is no error, but 503 to whoever asks.
+    """
+    database = QueueDatabase(settings.queue_url, settings.pool_size)
+    streams = Streams(heartbeat=settings.heartbeat_seconds)
+    pump = ReplyPump(database, settings.sweep_seconds)
+    listener = _listener(settings, pump)
+    edge = Edge(
+        settings=settings,
+        database=database,
+        verifier=Verifier.from_settings(settings),
+        tickets=_tickets(settings),
+        scope_keys=ScopeKeys(database),
+        pump=pump,
+        streams=streams,
+        readiness=Readiness(database, listener, streams),
+    )
+    if not (settings.jwt_key or settings.jwt_jwks_url):
+        log.warning("edge.no_token_key", hint="set PLANE_JWT_KEY or PLANE_JWT_JWKS_URL")
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            await database.open()
+            stack.push_async_callback(database.close)
+            stack.push_async_callback(edge.verifier.close)
+            for work in (pump.run, pump.sweep, streams.beat):
+                task = asyncio.create_task(_for_ever(work), name=work.__qualname__)
+                stack.push_async_callback(_stop, task)
+            if listener is not None:
+                await listener.start()
+                stack.push_async_callback(listener.stop)
+            yield
+
+    routes: list[BaseRoute] = [*ROUTES]
+    if static_dir is not None:
+        routes.append(Mount("/", StaticFiles(directory=static_dir, html=True)))
+    app = Starlette(
+        routes=routes,
+        middleware=[Middleware(Boundary)],
+        exception_handlers={
+            Problem: on_problem,
+            LedgerError: on_ledger_error,
+            HTTPException: on_http_exception,
+        },
+        lifespan=lifespan,
+    )
+    app.state.edge = edge
+    return app
+
+
+def _listener(settings: Settings, pump: ReplyPump) -> Listener | None:
+    if settings.listen_dsn is None:
+        return None
+    return Listener(
+        settings.listen_dsn,
+        [CHANNEL],
+        on_notification=pump.notified,
+        on_connect=pump.read_all,
+        application_name="pgplane edge listener",
+    )
+
+
+def _tickets(settings: Settings) -> Tickets:
+    if settings.ticket_key:
+        key = settings.ticket_key.encode()
+    else:
+        key = secrets.token_bytes(32)
+        log.warning(
+            "edge.own_ticket_key", hint="several edges must share one: set PLANE_TICKET_KEY"
+        )
+    return Tickets(key, TICKET_LIVES * settings.stream_seconds)
+
+
+async def _for_ever(work: Callable[[], Awaitable[None]]) -> None:
+    """Begin again after a fault that nobody foresaw: streams must not go deaf for it."""
+    while True:
+        try:
+            await work()
+        except Exception:
+            log.exception("edge.background_crashed")
+            await asyncio.sleep(1)
+
+
+async def _stop(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)

@@ -1,0 +1,176 @@
+"""Problems: every refusal of the edge as RFC 9457 `application/problem+json`."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from uuid import uuid4
+
+import orjson
+import structlog
+from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from pgplane.errors import Busy, LedgerError, NotReady, QueueFull, Unavailable
+
+log = structlog.get_logger()
+
+MEDIA_TYPE = "application/problem+json"
+_RETRY_AFTER: dict[type[LedgerError], str] = {
+    QueueFull: "2",
+    NotReady: "5",
+    Busy: "1",
+    Unavailable: "5",
+}
+
+
+class Problem(Exception):
+    """A refusal: HTTP status, a stable code for programs, a sentence for people.
+
+    `extra` members join the document beside `type`, `title`, `status`, `code` and `detail`.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        detail: str,
+        headers: Mapping[str, str] | None = None,
+        **extra: object,
+    ) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.code = code
+        self.detail = detail
+        self.headers = dict(headers or {})
+        self.extra = extra
+
+    def document(self) -> bytes:
+        """The problem as JSON text."""
+        return orjson.dumps(
+            {
+                **self.extra,
+                "type": "about:blank",
+                "title": title(self.status),
+                "status": self.status,
+                "code": self.code,
+                "detail": self.detail,
+            }
+        )
+
+    def response(self) -> Response:
+        """The problem as an HTTP response that no cache keeps."""
+        headers = {"Cache-Control": "no-store", **self.headers}
+        return Response(self.document(), self.status, headers, MEDIA_TYPE)
+
+
+def title(status: int) -> str:
+    """The phrase of an HTTP status, as RFC 9457 wants it for `about:blank`."""
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return "Error"
+
+
+def from_ledger(error: LedgerError) -> Problem:
+    """The problem that tells a caller of the ledger's refusal.
+
+    Faults of the deployment (a missing grant, an unforeseen SQLSTATE) say nothing of their cause.
+    """
+    retry_after = _RETRY_AFTER.get(type(error))
+    headers = {"Retry-After": retry_after} if retry_after else {}
+    if error.status >= 500 and not isinstance(error, NotReady | Busy | Unavailable):
+        return internal()
+    if isinstance(error, Unavailable):
+        return Problem(
+            503, "UNAVAILABLE", "the queue database cannot be reached; try again", headers
+        )
+    if isinstance(error, Busy):
+        return Problem(503, "BUSY", "the queue database is busy; try again", headers)
+    detail = "; ".join(part for part in (error.message, error.detail, error.hint) if part)
+    return Problem(error.status, _code(error), detail, headers)
+
+
+def internal() -> Problem:
+    """An unforeseen fault; the log has its cause under the same request id."""
+    request_id = structlog.contextvars.get_contextvars().get("request_id")
+    return Problem(500, "INTERNAL", "the edge failed to handle this request", requestId=request_id)
+
+
+async def on_problem(_request: Request, error: Exception) -> Response:
+    """Answer a raised `Problem`."""
+    assert isinstance(error, Problem)
+    return error.response()
+
+
+async def on_ledger_error(request: Request, error: Exception) -> Response:
+    """Answer a refusal or an outage of the queue database."""
+    assert isinstance(error, LedgerError)
+    problem = from_ledger(error)
+    if problem.status >= 500:
+        log.warning(
+            "ledger.refused",
+            path=request.url.path,
+            sqlstate=error.sqlstate,
+            error=error.message,
+            detail=error.detail,
+        )
+    return problem.response()
+
+
+async def on_http_exception(request: Request, error: Exception) -> Response:
+    """Answer what the router refuses: no such path, no such method."""
+    assert isinstance(error, HTTPException)
+    if error.status_code == 404:
+        problem = Problem(404, "NOT_FOUND", f"nothing is served at {request.url.path}")
+    elif error.status_code == 405:
+        problem = Problem(
+            405,
+            "METHOD_NOT_ALLOWED",
+            f"{request.method} is not served at {request.url.path}",
+            error.headers,
+        )
+    else:
+        code = title(error.status_code).upper().replace(" ", "_")
+        problem = Problem(error.status_code, code, error.detail, error.headers)
+    return problem.response()
+
+
+class Boundary:
+    """Outermost ASGI layer: gives each request an id, and turns a crash into a 500 problem.
+
+    The id is bound to the log context, and stands in `X-Request-Id` of the response.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        request_id = uuid4().hex
+        started = False
+
+        async def send_with_id(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                MutableHeaders(scope=message)["X-Request-Id"] = request_id
+            await send(message)
+
+        with structlog.contextvars.bound_contextvars(request_id=request_id):
+            try:
+                await self.app(scope, receive, send_with_id)
+            except Exception:
+                log.exception("request.crashed", method=scope["method"], path=scope["path"])
+                if started:
+                    raise
+                await internal().response()(scope, receive, send_with_id)
+
+
+def _code(error: LedgerError) -> str:
+    """`NotFound` → `NOT_FOUND`."""
+    name = type(error).__name__
+    return "".join(f"_{c}" if c.isupper() and i else c for i, c in enumerate(name)).upper()

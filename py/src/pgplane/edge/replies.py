@@ -1,0 +1,150 @@
+"""Replies: a job as its asker sees it, as a poll's document and as events of a stream."""
+
+import asyncio
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+
+from pgplane.edge.problems import Problem, title
+from pgplane.edge.streams import Streams, frame, retry
+from pgplane.edge.waiters import TERMINAL, ReplyPump, Waiter
+from pgplane.ledger import Job
+
+_GIVEN_UP = {
+    "poison": Problem(500, "POISON", "the operation failed each time it was tried"),
+    "cancelled": Problem(409, "CANCELLED", "the job was cancelled"),
+}
+
+
+def end_id(job_id: int) -> str:
+    """The id of the event that ends a job's stream."""
+    return f"{job_id}.end"
+
+
+def document(job: Job) -> bytes:
+    """What a poll answers: `{jobId, status, progress, position, result | error, cache, times}`."""
+    body: dict[str, object] = {
+        "jobId": str(job.job_id),
+        "status": job.status,
+        "progress": _spliced(job.progress),
+        "position": job.position,
+    }
+    given_up = _GIVEN_UP.get(job.status)
+    if given_up is not None:
+        body["error"] = {
+            "status": given_up.status,
+            "code": given_up.code,
+            "message": given_up.detail,
+        }
+    elif job.error is not None and job.status in TERMINAL:
+        body["error"] = _spliced(job.error)
+    elif job.status in TERMINAL:
+        body["result"] = _spliced(job.result)
+    return orjson.dumps({**body, "cache": job.cache, "times": _times(job)})
+
+
+def queued(job: Job) -> bytes:
+    """The event that says a job waits, and behind how many."""
+    data = {"jobId": str(job.job_id), "status": job.status, "position": job.position}
+    return frame("queued", orjson.dumps(data), f"{job.job_id}.queued")
+
+
+def running(job: Job) -> bytes:
+    """The event that says a worker has the job."""
+    data = {"jobId": str(job.job_id), "status": job.status, "times": _times(job)}
+    return frame("running", orjson.dumps(data), f"{job.job_id}.running")
+
+
+def ending(job: Job) -> bytes:
+    """The last event: `done` with the result, or `error` with a problem."""
+    if job.status == "done" and job.error is None:
+        data = {
+            "jobId": str(job.job_id),
+            "result": _spliced(job.result),
+            "cache": job.cache,
+            "times": _times(job),
+        }
+        return frame("done", orjson.dumps(data), end_id(job.job_id))
+    given_up = _GIVEN_UP.get(job.status)
+    return _error(job.job_id, given_up or _refusal(job.error or b"{}"))
+
+
+def timed_out(job_id: int, seconds: float) -> bytes:
+    """The event that ends a stream whose job goes on without it."""
+    detail = f"no answer within {seconds:g} s; the job runs on: poll it, or ask again"
+    return _error(job_id, Problem(504, "TIMEOUT", detail))
+
+
+class Reply:
+    """Tells one job to one stream, until the job ends, the deadline passes or the client goes."""
+
+    def __init__(self, pump: ReplyPump, streams: Streams, waiter: Waiter, seconds: float) -> None:
+        self._pump = pump
+        self._waiter = waiter
+        self._seconds = seconds
+        self._told: tuple[str, int | None] | None = None
+        self._deadline = asyncio.get_running_loop().call_later(seconds, self._time_out)
+        self.stream = streams.open(self._close)
+        self.stream.push(retry())
+        waiter.listen(self._tell)
+
+    def _tell(self, job: Job) -> None:
+        if self._waiter.settled:
+            self.stream.finish(ending(job))
+            return
+        news = (job.status, job.position)
+        if news == self._told:
+            return
+        held = job.status in ("in_progress", "cancelling")
+        if self._told is None or not held:
+            self.stream.push(queued(job))
+        if held:
+            self.stream.push(running(job))
+        self._told = news
+
+    def _time_out(self) -> None:
+        self.stream.finish(timed_out(self._waiter.job_id, self._seconds))
+        self._pump.detach(self._waiter)
+
+    def _close(self) -> None:
+        self._deadline.cancel()
+        self._pump.detach(self._waiter)
+
+
+def _error(job_id: int, problem: Problem) -> bytes:
+    told = Problem(
+        problem.status, problem.code, problem.detail, **{**problem.extra, "jobId": str(job_id)}
+    )
+    return frame("error", told.document(), end_id(job_id))
+
+
+def _refusal(error: bytes) -> Problem:
+    """The problem for a handler's `{status, code, message, …}`; what is not so gets defaults."""
+    payload: Any = orjson.loads(error)
+    fields: dict[str, Any] = dict(payload) if isinstance(payload, dict) else {}
+    status, code, message = (fields.pop(name, None) for name in ("status", "code", "message"))
+    if not isinstance(status, int) or not 400 <= status <= 599:
+        status = 500
+    for reserved in ("detail", "headers", "jobId"):
+        fields.pop(reserved, None)
+    return Problem(
+        status,
+        code if isinstance(code, str) else "REFUSED",
+        message if isinstance(message, str) else title(status),
+        **fields,
+    )
+
+
+def _spliced(text: bytes | None) -> orjson.Fragment | None:
+    """JSON text that goes out as it came in, byte for byte."""
+    return None if text is None else orjson.Fragment(bytes(text))
+
+
+def _times(job: Job) -> dict[str, datetime | None]:
+    moments = {
+        "created": job.created_at,
+        "claimed": job.claimed_at,
+        "finished": job.finished_at,
+    }
+    return {name: moment and moment.astimezone(UTC) for name, moment in moments.items()}

@@ -1,0 +1,171 @@
+"""Waiters: who in this process waits for which job, and the pump that tells them."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from uuid import uuid4
+
+import structlog
+
+from pgplane import ledger
+from pgplane.edge.database import QueueDatabase
+from pgplane.errors import LedgerError
+from pgplane.ledger import Job
+
+log = structlog.get_logger()
+
+CHANNEL = "plane_done"
+TERMINAL = frozenset({"done", "poison", "cancelled"})
+MAX_READ = 500
+RETRY_SECONDS = 1.0
+
+
+class Waiter:
+    """One caller's wait for one job; `job` is what was last read of it."""
+
+    def __init__(self, queue: str, job_id: int, scope_key: str) -> None:
+        self.queue = queue
+        self.job_id = job_id
+        self.scope_key = scope_key
+        self.job: Job | None = None
+        self._listener: Callable[[Job], None] | None = None
+
+    @property
+    def settled(self) -> bool:
+        """Whether the job has come to its end."""
+        return self.job is not None and self.job.status in TERMINAL
+
+    def offer(self, job: Job) -> None:
+        """Take a row as read; an end is never taken back."""
+        if not self.settled:
+            self.job = job
+            if self._listener is not None:
+                self._listener(job)
+
+    def listen(self, listener: Callable[[Job], None]) -> None:
+        """Call `listener` with the row at hand, then with each one read later."""
+        self._listener = listener
+        if self.job is not None:
+            listener(self.job)
+
+    async def settle(self, seconds: float) -> bool:
+        """Wait until the job has ended, at most so long; whether it has."""
+        ended = asyncio.Event()
+        self.listen(lambda _job: ended.set() if self.settled else None)
+        try:
+            async with asyncio.timeout(seconds):
+                await ended.wait()
+        except TimeoutError:
+            pass
+        return self.settled
+
+
+class ReplyPump:
+    """Matches completions with waiters.
+
+    A notification only says which rows to read: all that arrived since the last read are read by
+    one query. A sweep reads every waiting row, in case a notification was missed.
+    """
+
+    def __init__(self, database: QueueDatabase, sweep_seconds: float) -> None:
+        self._database = database
+        self._sweep_seconds = sweep_seconds
+        self._waiting: defaultdict[int, set[Waiter]] = defaultdict(set)
+        self._unread: set[int] = set()
+        self._wake = asyncio.Event()
+        self._name = f"edge-{uuid4().hex[:12]}"
+        self._numbers = count(1)
+
+    def __len__(self) -> int:
+        return sum(map(len, self._waiting.values()))
+
+    async def attach(
+        self, queue: str, job_id: int, scope_keys: tuple[str, ...], seconds: float
+    ) -> Waiter | None:
+        """Begin to wait, for `seconds` at most; None: no such job for these keys.
+
+        The order makes sure that no completion slips through: the waiter is noted in the
+        database and here, then the row is read past any completion that is under way.
+        """
+        name = f"{self._name}-{next(self._numbers)}"
+        deadline = datetime.now(UTC) + timedelta(seconds=seconds)
+        for scope_key in scope_keys:
+            if await self._database.call(
+                ledger.register_waiter, queue, job_id, scope_key, name, deadline
+            ):
+                break
+        else:
+            return None
+        waiter = Waiter(queue, job_id, scope_key)
+        self._waiting[job_id].add(waiter)
+        try:
+            job = await self._database.call(ledger.await_job, queue, job_id, scope_key)
+        except BaseException:
+            self.detach(waiter)
+            raise
+        if job is None:
+            self.detach(waiter)
+            return None
+        waiter.offer(job)
+        return waiter
+
+    def detach(self, waiter: Waiter) -> None:
+        """Forget a waiter; a second call does nothing."""
+        waiters = self._waiting.get(waiter.job_id)
+        if waiters is not None:
+            waiters.discard(waiter)
+            if not waiters:
+                del self._waiting[waiter.job_id]
+
+    def notified(self, _channel: str, payload: str) -> None:
+        """Take a notification: job ids, separated by commas."""
+        for word in payload.split(","):
+            if word.isascii() and word.isdigit() and (job_id := int(word)) in self._waiting:
+                self._unread.add(job_id)
+        if self._unread:
+            self._wake.set()
+
+    def read_all(self) -> None:
+        """Read every waiting row again, now."""
+        self._unread.update(self._waiting)
+        if self._unread:
+            self._wake.set()
+
+    async def run(self) -> None:
+        """Pump for ever."""
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            job_ids, self._unread = self._unread, set()
+            try:
+                await self._read(job_ids)
+            except LedgerError as error:
+                log.warning("replies.read_failed", jobs=len(job_ids), error=error.message)
+                self._unread |= job_ids
+                self._wake.set()
+                await asyncio.sleep(RETRY_SECONDS)
+
+    async def sweep(self) -> None:
+        """Read every waiting row once in a while, for ever."""
+        while True:
+            await asyncio.sleep(self._sweep_seconds)
+            self.read_all()
+
+    async def _read(self, job_ids: set[int]) -> None:
+        wanted: defaultdict[str, set[tuple[int, str]]] = defaultdict(set)
+        for job_id in job_ids:
+            for waiter in self._waiting.get(job_id, ()):
+                wanted[waiter.queue].add((job_id, waiter.scope_key))
+        for queue, pairs in wanted.items():
+            ordered = list(pairs)
+            for start in range(0, len(ordered), MAX_READ):
+                some = ordered[start : start + MAX_READ]
+                for job in await self._database.call(ledger.get_results, queue, some):
+                    self._deliver(queue, job)
+
+    def _deliver(self, queue: str, job: Job) -> None:
+        for waiter in list(self._waiting.get(job.job_id, ())):
+            if waiter.queue == queue and waiter.scope_key == job.scope_key:
+                waiter.offer(job)
