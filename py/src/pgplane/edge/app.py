@@ -16,13 +16,7 @@ from starlette.staticfiles import StaticFiles
 from pgplane.edge.auth import Verifier
 from pgplane.edge.database import QueueDatabase
 from pgplane.edge.health import Readiness
-from pgplane.edge.problems import (
-    Boundary,
-    Problem,
-    on_http_exception,
-    on_ledger_error,
-    on_problem,
-)
+from pgplane.edge.problems import Boundary, Problem, answer
 from pgplane.edge.routes import ROUTES, Edge
 from pgplane.edge.scopes import ScopeKeys
 from pgplane.edge.streams import Streams
@@ -81,11 +75,7 @@ def create_app(settings: Settings, static_dir: Path | None = None) -> Starlette:
     app = Starlette(
         routes=routes,
         middleware=[Middleware(Boundary)],
-        exception_handlers={
-            Problem: on_problem,
-            LedgerError: on_ledger_error,
-            HTTPException: on_http_exception,
-        },
+        exception_handlers=dict.fromkeys((Problem, LedgerError, HTTPException), answer),
         lifespan=lifespan,
     )
     app.state.edge = edge

@@ -170,7 +170,7 @@ class Verifier:
     def _caller(self, claims: Mapping[str, Any]) -> Caller:
         names = self._claims
         client = claims.get(names.client)
-        if not _is_word(client):
+        if not isinstance(client, str) or not _is_word(client):
             _refuse("TOKEN_INVALID", f"the token names no client (claim {names.client})")
         scope = claims.get(names.scope)
         if not isinstance(scope, list) or not scope or not all(map(_is_word, scope)):

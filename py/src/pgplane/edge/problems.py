@@ -17,6 +17,7 @@ from pgplane.errors import Busy, LedgerError, NotReady, QueueFull, Unavailable
 log = structlog.get_logger()
 
 MEDIA_TYPE = "application/problem+json"
+_NUL_SQLSTATES = frozenset({"22P05", "22021"})
 _RETRY_AFTER: dict[type[LedgerError], str] = {
     QueueFull: "2",
     NotReady: "5",
@@ -25,7 +26,7 @@ _RETRY_AFTER: dict[type[LedgerError], str] = {
 }
 
 
-class Problem(Exception):
+class Problem(Exception):  # noqa: N818 (RFC 9457's own word)
     """A refusal: HTTP status, a stable code for programs, a sentence for people.
 
     `extra` members join the document beside `type`, `title`, `status`, `code` and `detail`.
@@ -37,14 +38,14 @@ class Problem(Exception):
         code: str,
         detail: str,
         headers: Mapping[str, str] | None = None,
-        **extra: object,
+        extra: Mapping[str, object] | None = None,
     ) -> None:
         super().__init__(detail)
         self.status = status
         self.code = code
         self.detail = detail
         self.headers = dict(headers or {})
-        self.extra = extra
+        self.extra = dict(extra or {})
 
     def document(self) -> bytes:
         """The problem as JSON text."""
@@ -88,6 +89,8 @@ def from_ledger(error: LedgerError) -> Problem:
         )
     if isinstance(error, Busy):
         return Problem(503, "BUSY", "the queue database is busy; try again", headers)
+    if error.sqlstate in _NUL_SQLSTATES:
+        return Problem(422, "INVALID", "the params hold a character that text cannot (NUL)")
     detail = "; ".join(part for part in (error.message, error.detail, error.hint) if part)
     return Problem(error.status, _code(error), detail, headers)
 
@@ -95,18 +98,24 @@ def from_ledger(error: LedgerError) -> Problem:
 def internal() -> Problem:
     """An unforeseen fault; the log has its cause under the same request id."""
     request_id = structlog.contextvars.get_contextvars().get("request_id")
-    return Problem(500, "INTERNAL", "the edge failed to handle this request", requestId=request_id)
+    detail = "the edge failed to handle this request"
+    return Problem(500, "INTERNAL", detail, extra={"requestId": request_id})
 
 
-async def on_problem(_request: Request, error: Exception) -> Response:
-    """Answer a raised `Problem`."""
-    assert isinstance(error, Problem)
-    return error.response()
+async def answer(request: Request, error: Exception) -> Response:
+    """The response to what a route or the router raised."""
+    match error:
+        case Problem():
+            return error.response()
+        case LedgerError():
+            return _on_ledger_error(request, error).response()
+        case HTTPException():
+            return _on_http_exception(request, error).response()
+        case _:
+            raise error
 
 
-async def on_ledger_error(request: Request, error: Exception) -> Response:
-    """Answer a refusal or an outage of the queue database."""
-    assert isinstance(error, LedgerError)
+def _on_ledger_error(request: Request, error: LedgerError) -> Problem:
     problem = from_ledger(error)
     if problem.status >= 500:
         log.warning(
@@ -116,25 +125,19 @@ async def on_ledger_error(request: Request, error: Exception) -> Response:
             error=error.message,
             detail=error.detail,
         )
-    return problem.response()
+    return problem
 
 
-async def on_http_exception(request: Request, error: Exception) -> Response:
-    """Answer what the router refuses: no such path, no such method."""
-    assert isinstance(error, HTTPException)
-    if error.status_code == 404:
-        problem = Problem(404, "NOT_FOUND", f"nothing is served at {request.url.path}")
-    elif error.status_code == 405:
-        problem = Problem(
-            405,
-            "METHOD_NOT_ALLOWED",
-            f"{request.method} is not served at {request.url.path}",
-            error.headers,
-        )
-    else:
-        code = title(error.status_code).upper().replace(" ", "_")
-        problem = Problem(error.status_code, code, error.detail, error.headers)
-    return problem.response()
+def _on_http_exception(request: Request, error: HTTPException) -> Problem:
+    match error.status_code:
+        case 404:
+            detail = f"nothing is served at {request.url.path}"
+        case 405:
+            detail = f"{request.method} is not served at {request.url.path}"
+        case _:
+            detail = error.detail
+    code = title(error.status_code).upper().replace(" ", "_").replace("-", "_")
+    return Problem(error.status_code, code, detail, error.headers)
 
 
 class Boundary:

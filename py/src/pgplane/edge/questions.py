@@ -10,7 +10,6 @@ from starlette.requests import Request
 
 from pgplane.edge.problems import Problem
 
-_SPACE = re.compile(r"[ \t\n\r]*")
 _OPERATION = re.compile(r"[A-Za-z][A-Za-z0-9_.:-]{0,99}")
 _VERSION = re.compile(r"[1-9][0-9]{0,8}")
 _MEMBERS = frozenset({"operation", "params", "version"})
@@ -118,9 +117,9 @@ def _members(text: str) -> Iterator[tuple[str, object, str]]:
 
 
 def _skip(text: str, at: int) -> int:
-    match = _SPACE.match(text, at)
-    assert match is not None
-    return match.end()
+    while at < len(text) and text[at] in " \t\n\r":
+        at += 1
+    return at
 
 
 def _expect(character: str, text: str, at: int) -> int:

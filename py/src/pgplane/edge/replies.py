@@ -113,9 +113,8 @@ class Reply:
 
 
 def _error(job_id: int, problem: Problem) -> bytes:
-    told = Problem(
-        problem.status, problem.code, problem.detail, **{**problem.extra, "jobId": str(job_id)}
-    )
+    extra = {**problem.extra, "jobId": str(job_id)}
+    told = Problem(problem.status, problem.code, problem.detail, extra=extra)
     return frame("error", told.document(), end_id(job_id))
 
 
@@ -126,13 +125,11 @@ def _refusal(error: bytes) -> Problem:
     status, code, message = (fields.pop(name, None) for name in ("status", "code", "message"))
     if not isinstance(status, int) or not 400 <= status <= 599:
         status = 500
-    for reserved in ("detail", "headers", "jobId"):
-        fields.pop(reserved, None)
     return Problem(
         status,
         code if isinstance(code, str) else "REFUSED",
         message if isinstance(message, str) else title(status),
-        **fields,
+        extra=fields,
     )
 
 

@@ -18,7 +18,7 @@ from pgplane.edge.questions import read_question
 from pgplane.edge.scopes import ScopeKeys
 from pgplane.edge.streams import Streams
 from pgplane.edge.tickets import Tickets
-from pgplane.edge.waiters import ReplyPump
+from pgplane.edge.waiters import TERMINAL, ReplyPump
 from pgplane.ledger import Job, Submitted
 from pgplane.settings import Settings
 
@@ -104,7 +104,7 @@ async def poll(request: Request) -> Response:
     caller = await edge.verifier.caller(request.headers.get("authorization"))
     caller.enter(surface)
     job = await edge.find(edge.queue(surface), job_id, await edge.scope_keys.of(caller))
-    headers = {**_NO_STORE} if job.status in replies.TERMINAL else {**_NO_STORE, "Retry-After": "1"}
+    headers = {**_NO_STORE} if job.status in TERMINAL else {**_NO_STORE, "Retry-After": "1"}
     return Response(replies.document(job), 200, headers, "application/json")
 
 
@@ -138,7 +138,9 @@ async def readyz(request: Request) -> Response:
     edge: Edge = request.app.state.edge
     reasons = await edge.readiness.reasons()
     if reasons:
-        raise Problem(503, "NOT_READY", "; ".join(reasons), {"Retry-After": "2"}, reasons=reasons)
+        raise Problem(
+            503, "NOT_READY", "; ".join(reasons), {"Retry-After": "2"}, {"reasons": reasons}
+        )
     return Response(b'{"status":"ready"}', 200, _NO_STORE, "application/json")
 
 

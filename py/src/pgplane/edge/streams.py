@@ -15,6 +15,7 @@ HEADERS = {
     "Cache-Control": "no-store, no-transform",
     "X-Accel-Buffering": "no",
 }
+_random = random.SystemRandom()
 _COMMENT = b":\n\n"
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _UNSAFE = re.compile(r"[\r\n\0]")
@@ -38,7 +39,7 @@ def frame(event: str, data: bytes, event_id: str | None = None) -> bytes:
 
 def retry(low_ms: int = 1000, high_ms: int = 4000) -> bytes:
     """The reconnection delay, drawn anew so that clients do not come back in step."""
-    return b"retry: %d\n\n" % random.randint(low_ms, high_ms)
+    return b"retry: %d\n\n" % _random.randint(low_ms, high_ms)
 
 
 class EventStream(Response):
@@ -174,4 +175,4 @@ class Streams:
         loop = asyncio.get_running_loop()
         for slot in self._slots:
             for stream in slot:
-                loop.call_later(random.uniform(0, window), stream.finish, retry())
+                loop.call_later(_random.uniform(0, window), stream.finish, retry())

@@ -42,7 +42,7 @@ class Tickets:
         return urlsafe_b64encode(payload + self._mac(payload)).rstrip(b"=").decode()
 
     def check(self, ticket: str, surface: str, job_id: int) -> tuple[str, ...]:
-        """The scope keys that a ticket grants; raises Problem 401 unless it is good for this job."""
+        """The scope keys that a ticket grants; raises Problem 401 unless it is for this job."""
         payload = self._authentic(ticket)
         expires, ticket_job, count = _HEAD.unpack_from(payload)
         keys_end = _HEAD.size + count * _KEY_BYTES
