@@ -6,7 +6,6 @@ import hashlib
 import os
 import secrets
 import shutil
-import socket
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from pathlib import Path
 import psutil  # type: ignore[import-untyped]
 
 from flights.database.dsn import url
-from flights.demo import account, binaries
+from flights.demo import account, binaries, ports
 from flights.demo.trouble import Trouble, tail
 
 _NEEDED = 600 * 1024 * 1024
@@ -68,8 +67,8 @@ class Cluster:
             self._make()
         self._require_version()
         self._clear_leftovers(say)
-        port = free_port() if port is None else port
-        require_free(port, "DEMO_PG_PORT")
+        port = ports.free() if port is None else port
+        ports.require_free(port, "DEMO_PG_PORT")
         settings = " ".join(f"-c {name}='{value}'" for name, value in {**_SETTINGS, "port": port}.items())
         self.log.unlink(missing_ok=True)
         started = self._pg_ctl("start", "-w", "-t", str(_START_SECONDS), "-l", self.log, "-o", settings)
@@ -164,30 +163,6 @@ def prepared(folder: Path, say: Say) -> Cluster:
         who.own(home)
     home.chmod(0o700)
     return Cluster(home, programs, who)
-
-
-def free_port() -> int:
-    """A TCP port that nobody on 127.0.0.1 listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def is_free(port: int) -> bool:
-    """Whether a server could listen on 127.0.0.1 and this port."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-        return True
-
-
-def require_free(port: int, setting: str) -> None:
-    """Raises Trouble where the port is taken, naming the setting that changes it."""
-    if not is_free(port):
-        raise Trouble(f"port {port} is taken: set {setting} to another one, or stop what listens there")
 
 
 def _shared(folder: Path) -> Path:
