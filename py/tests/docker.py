@@ -16,7 +16,7 @@ PATIENCE = 60.0
 """Seconds that the container has to accept connections."""
 
 
-class EngineFailed(Exception):
+class EngineError(Exception):
     """The engine answered and then could not do its part; the message is its own."""
 
 
@@ -38,7 +38,7 @@ def postgres(compose: Path) -> Iterator[str]:
     """A superuser's connection string to a container of the compose file's image.
 
     The container is this run's own: it takes a free port, needs no password, keeps nothing, and
-    leaves a stack that is already up alone. Raises EngineFailed.
+    leaves a stack that is already up alone. Raises EngineError.
     """
     image = _image(compose)
     container = _docker(
@@ -75,12 +75,12 @@ def _wait_until_open(url: str, container: str) -> None:
         except psycopg.OperationalError as error:
             if monotonic() > until:
                 logs = _docker("logs", "--tail", "20", container)
-                raise EngineFailed(f"the container does not accept connections:\n{logs}") from error
+                raise EngineError(f"the container does not accept connections:\n{logs}") from error
             sleep(0.2)
 
 
 def _docker(*arguments: str) -> str:
     done = subprocess.run(["docker", *arguments], capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise EngineFailed(f"docker {arguments[0]} failed:\n{done.stderr.strip()}")
+        raise EngineError(f"docker {arguments[0]} failed:\n{done.stderr.strip()}")
     return done.stdout

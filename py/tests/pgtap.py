@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import click
 import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
@@ -35,8 +36,8 @@ def main(arguments: list[str]) -> int:
         with ExitStack() as stack:
             database = stack.enter_context(migrated_database())
             return prove(database, files)
-    except (tap.ToolMissing, docker.EngineFailed) as missing:
-        print(missing, file=sys.stderr)
+    except (tap.ToolMissingError, docker.EngineError) as missing:
+        click.echo(missing, err=True)
         return 1
 
 
@@ -96,11 +97,11 @@ def prove(database: str, files: list[Path]) -> int:
         output = []
         for line in process.stdout:
             output.append(line)
-            print(line, end="", flush=True)
+            click.echo(line, nl=False)
     counted = re.search(r"^Files=(\d+), Tests=(\d+)", "".join(output), re.MULTILINE)
     ran, assertions = (int(counted[1]), int(counted[2])) if counted else (0, 0)
     passed = process.returncode == 0 and assertions > 0
-    print(
+    click.echo(
         f"pgTAP: {assertions} assertions in {ran} files, "
         f"{'all passed' if passed else 'FAILED'}, on {_version(database)}"
     )

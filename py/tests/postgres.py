@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from testing.postgresql import Postgresql
 
-ROOT = Path(__file__).resolve().parents[2]
+from pgplane import migrations
+
 SUPERUSER = "postgres"
 
 SETTINGS = {
@@ -110,15 +110,8 @@ def _url(parts: dict[str, Any], **changes: str) -> str:
 
 def install_plane(url: str) -> None:
     """Bootstrap the database at `url` (a superuser's) and migrate it to the newest version."""
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute((ROOT / "db/bootstrap.sql").read_bytes())
-        with connection.transaction():
-            connection.execute("set local role plane_owner")
-            connection.execute("set local check_function_bodies = off")
-            for folder in ("migrations", "functions", "triggers", "views"):
-                for file in sorted((ROOT / "db" / folder).rglob("*.sql")):
-                    if not file.name.endswith(".rollback.sql"):
-                        connection.execute(file.read_bytes())
+    migrations.bootstrap(url)
+    migrations.migrate(url)
 
 
 class Server(Postgresql):  # type: ignore[misc]
@@ -147,9 +140,9 @@ class Server(Postgresql):  # type: ignore[misc]
 
     def initialize_database(self) -> None:
         if self.account is not None:
-            for path in (self.base_dir, *self.subdirectories):
-                owned = os.path.join(self.base_dir, path)
-                os.chown(owned, self.account.pw_uid, self.account.pw_gid)
+            base = Path(self.base_dir)
+            for path in (base, *(base / name for name in self.subdirectories)):
+                os.chown(path, self.account.pw_uid, self.account.pw_gid)
         initdb = [
             self.initdb, "-D", self.get_data_directory(), "-U", SUPERUSER, "-A", "trust",
             "--encoding=UTF8", "--locale=C", "--no-sync",

@@ -13,6 +13,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+import click
 import psycopg
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,7 +27,7 @@ ADVICE = (
 )
 
 
-class ToolMissing(Exception):
+class ToolMissingError(Exception):
     """Something that the run needs is not here; the message says what to install."""
 
 
@@ -39,13 +40,13 @@ class Prover:
 
 
 def find_prover() -> Prover:
-    """pg_prove from PATH, else from `.tools/`; fetched there if need be. Raises ToolMissing."""
+    """pg_prove from PATH, else from `.tools/`, fetched if need be. Raises ToolMissingError."""
     on_path = shutil.which("pg_prove")
     if on_path:
         return Prover([on_path], {})
     perl = shutil.which("perl")
     if perl is None:
-        raise ToolMissing("pg_prove needs Perl: apt-get install perl")
+        raise ToolMissingError("pg_prove needs Perl: apt-get install perl")
     script = TOOLS / "usr" / "bin" / "pg_prove"
     if not script.exists():
         _unpack_from_debian()
@@ -53,7 +54,7 @@ def find_prover() -> Prover:
 
 
 def install(url: str) -> None:
-    """Put pgTAP into the database's schema `tap`, usable by every role. Raises ToolMissing."""
+    """Put pgTAP into the database's schema `tap`, usable by every role. Raises ToolMissingError."""
     with psycopg.connect(url) as connection:
         connection.execute("create schema tap")
         connection.execute("grant usage on schema tap to public")
@@ -75,7 +76,7 @@ def _source() -> str:
         _unpack_from_debian()
         path = _newest_source()
     if path is None:
-        raise ToolMissing(ADVICE)
+        raise ToolMissingError(ADVICE)
     return path.read_text()
 
 
@@ -92,15 +93,15 @@ def _newest_source() -> Path | None:
 def _unpack_from_debian() -> None:
     """Download Debian's pgTAP and pg_prove and unpack them into `.tools/pgtap`."""
     if not (shutil.which("apt-get") and shutil.which("dpkg")):
-        raise ToolMissing(ADVICE)
-    print(f"pgTAP is not installed: unpacking Debian's into {TOOLS.relative_to(ROOT)}/", flush=True)
+        raise ToolMissingError(ADVICE)
+    click.echo(f"pgTAP is not installed: unpacking Debian's into {TOOLS.relative_to(ROOT)}/")
     with tempfile.TemporaryDirectory() as folder:
-        os.chmod(folder, 0o777)
+        Path(folder).chmod(0o777)
         if not _download(folder):
             if os.geteuid() == 0:
                 subprocess.run(["apt-get", "update", "-q"], capture_output=True, check=False)
             if not _download(folder):
-                raise ToolMissing(ADVICE)
+                raise ToolMissingError(ADVICE)
         for package in Path(folder).glob("*.deb"):
             subprocess.run(["dpkg", "-x", str(package), str(TOOLS)], check=True)
 

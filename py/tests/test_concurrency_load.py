@@ -13,6 +13,8 @@ SESSIONS = 32
 CALLS = 10_000
 
 Connection = psycopg.AsyncConnection[tuple[Any, ...]]
+Hold = Callable[[int, str | None], Awaitable[None]]
+"""What a worker does with a job (id, serial key) between its claim and its completion."""
 
 
 @asynccontextmanager
@@ -28,28 +30,29 @@ async def connections(url: str, count: int) -> AsyncIterator[list[Connection]]:
 
 
 async def keep_completing(
-    connection: Connection, name: str, done: asyncio.Event, held: Callable[[int], Awaitable[None]]
+    connection: Connection, name: str, done: asyncio.Event, held: Hold
 ) -> None:
     """A worker: claim one job, hold it for a moment, complete it; ends when told and drained."""
     while True:
         no_more_to_come = done.is_set()
         cursor = await connection.execute(
-            "select job_id, attempt from plane.claim_one('hot', %s)", (name,)
+            "select job_id, attempt, serial_key from plane.claim_one('hot', %s)", (name,)
         )
         claimed = await cursor.fetchone()
         if claimed is None:
             if no_more_to_come:
                 return
             continue
-        await held(claimed[0])
+        job_id, attempt, serial_key = claimed
+        await held(job_id, serial_key)
         cursor = await connection.execute(
             "select plane.complete_job(%s, %s, p_result => json_build_object('job', %s::bigint))",
-            (*claimed, claimed[0]),
+            (job_id, attempt, job_id),
         )
         assert await cursor.fetchone() == (True,)
 
 
-async def at_once(_: int) -> None:
+async def at_once(_: int, __: str | None) -> None:
     """Hold a claimed job no longer than it takes to complete it."""
 
 
@@ -81,7 +84,7 @@ def test_ten_thousand_calls_with_one_dedupe_key(
                     "select job_id, coalesced from plane.enqueue('hot', 'ask', p_dedupe_key => 'k')"
                 )
                 ((job_id, coalesced),) = await cursor.fetchall()
-                assert job_id is not None and coalesced is not None
+                assert None not in (job_id, coalesced)
                 returned.add(job_id)
 
         async with (
@@ -172,7 +175,6 @@ def test_jobs_of_a_serial_key_run_one_at_a_time_and_in_order(
     jobs_per_key = 40
 
     async def scenario() -> None:
-        key_of: dict[int, str] = {}
         joined: dict[str, list[int]] = defaultdict(list)
         begun: dict[str, list[int]] = defaultdict(list)
         holding: dict[str, int] = defaultdict(int)
@@ -184,13 +186,10 @@ def test_jobs_of_a_serial_key_run_one_at_a_time_and_in_order(
                     "select job_id from plane.enqueue('hot', 'ask', p_serial_key => %s)", (key,)
                 )
                 ((job_id,),) = await cursor.fetchall()
-                key_of[job_id] = key
                 joined[key].append(job_id)
 
-        async def hold(job_id: int) -> None:
-            while job_id not in key_of:
-                await asyncio.sleep(0)
-            key = key_of[job_id]
+        async def hold(job_id: int, key: str | None) -> None:
+            assert key is not None
             holding[key] += 1
             assert holding[key] == 1, f"two workers hold jobs of {key}"
             begun[key].append(job_id)

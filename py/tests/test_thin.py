@@ -127,7 +127,7 @@ def called_function(statement: Statement) -> tree.FuncCall:
         call = target.val
     assert isinstance(call, tree.FuncCall), f"{statement}"
     clauses = (select.whereClause, select.groupClause, select.havingClause, select.withClause)
-    assert not any(clauses) and not select.limitCount, f"decides something itself: {statement}"
+    assert not any((*clauses, select.limitCount)), f"decides something itself: {statement}"
     return call
 
 
@@ -179,10 +179,10 @@ def schemas_of(node: tree.Node) -> set[str]:
     found: set[str] = set()
 
     class Schemas(Visitor):
-        def visit_RangeVar(self, _: object, node: tree.RangeVar) -> None:
+        def visit_RangeVar(self, _: object, node: tree.RangeVar) -> None:  # noqa: N802
             found.add(node.schemaname or "")
 
-        def visit_FuncCall(self, _: object, node: tree.FuncCall) -> None:
+        def visit_FuncCall(self, _: object, node: tree.FuncCall) -> None:  # noqa: N802
             found.update(name_of(node)[:-1])
 
     Schemas()(node)

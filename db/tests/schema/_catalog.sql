@@ -45,5 +45,5 @@ cross join regexp_matches(callee.code, 'errcode\s*=\s*''(\w{5})''', 'g') as rais
 create temporary view plane_announces as
 select f.signature, f.is_helper, said.code[1] as sqlstate
 from plane_function f
-cross join regexp_matches(f.comment, '\m(PL\d{3}|\d\d[0-9A-Z]{3})\M', 'g') as said (code)
+cross join regexp_matches(f.comment, '\m(PL\d{3}|(?:22|23|40|42|55|57)[0-9A-Z]{3})\M', 'g') as said (code)
 where f.comment ~ '\mRaises\M';
