@@ -225,6 +225,7 @@ create table plane.stalled_line (
     serial_key text    not null,
     job_id     bigint  not null
 );
+create index stalled_line_queue_id_idx on plane.stalled_line (queue_id);
 comment on table plane.stalled_line is
 'Notes that a head ended while somebody was joining its line; the next claim or sweep hands the line on.';
 comment on column plane.stalled_line.queue_id is 'Queue of the line.';

@@ -1,0 +1,66 @@
+-- _advance_floors: moves this session's scan floors, on proof alone.
+-- Who inserts into plane.ready locks it before drawing a position. So: note the last position drawn, then who
+-- holds that lock; once all of those are gone, every position up to the noted one is visible or never will be.
+-- Only under READ COMMITTED, where each statement sees anew, and only in a transaction that has not written:
+-- one that has claimed sees its own deletion, which may yet be rolled back.
+create or replace function plane._advance_floors(
+    p_queue plane.queue,
+    p_now   timestamptz,
+    p_mark  text
+)
+    returns bigint[]
+    language plpgsql
+    volatile
+    set search_path = pg_catalog, pg_temp
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set jit = off
+as $$
+declare
+    v_floors    bigint[]  := split_part(p_mark, '|', 5)::bigint[];
+    v_noted     bigint    := split_part(p_mark, '|', 3)::bigint;
+    v_whole     bigint    := split_part(p_mark, '|', 2)::bigint;
+    v_now_ms    bigint    := extract(epoch from p_now) * 1000;
+    v_is_whole  boolean   := v_now_ms not between v_whole - 600000 and v_whole;
+    v_started   timestamptz := clock_timestamp();
+    v_is_proven boolean;
+    v_held      text[]    := string_to_array(split_part(p_mark, '|', 4), ',');
+    v_least     bigint;
+begin
+    if current_setting('transaction_isolation') <> 'read committed' or pg_current_xact_id_if_assigned() is not null then
+        return v_floors;
+    end if;
+
+    v_is_proven := not v_held && plane._ready_writers();
+    if v_is_proven or v_is_whole then
+        for v_i in 1 .. cardinality(v_floors) loop
+            -- without SKIP LOCKED: a row that an open claim has deleted may come back
+            select r.pos into v_least
+            from plane.ready r
+            where r.queue_id = p_queue.id and r.lane = p_queue.lanes[v_i]
+                and r.pos >= case when v_is_whole then 0 else v_floors[v_i] end
+            order by r.pos
+            limit 1;
+            v_floors[v_i] := least(v_least, case when v_is_proven then v_noted + 1 else v_floors[v_i] end);
+        end loop;
+    end if;
+    if v_is_whole then
+        -- the guarantee against a floor that somebody else set; never more than a hundredth of the time
+        v_whole := v_now_ms
+            + least(600000, greatest(5000, 100000 * extract(epoch from clock_timestamp() - v_started)))::bigint;
+    end if;
+    if v_is_proven then
+        v_noted := coalesce(pg_sequence_last_value('plane.job_id_seq'), 0);
+        v_held := plane._ready_writers();
+    end if;
+
+    perform set_config('plane.floors_' || p_queue.id,
+        concat_ws('|', v_now_ms, v_whole, v_noted, array_to_string(v_held, ','), v_floors::text), false);
+    return v_floors;
+end;
+$$;
+
+revoke all on function plane._advance_floors(plane.queue, timestamptz, text) from public;
+
+comment on function plane._advance_floors(plane.queue, timestamptz, text) is
+'Moves the scan floors of this session as far as proof allows and notes the next proof; returns the floors.';

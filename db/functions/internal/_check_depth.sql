@@ -1,0 +1,37 @@
+-- _check_depth: refuses more work than the queue may hold. Approximate: callers at once do not see each other.
+create or replace function plane._check_depth(
+    p_queue plane.queue
+)
+    returns void
+    language plpgsql
+    volatile
+    set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if p_queue.max_depth is null then
+        return;
+    end if;
+    perform from (
+        select from plane.ready r where r.queue_id = p_queue.id
+        union all
+        select from plane.waiting w where w.queue_id = p_queue.id
+        union all
+        select from plane.due d where d.queue_id = p_queue.id
+    ) as live
+    offset p_queue.max_depth - 1
+    limit 1;
+    if found then
+        raise exception using
+            errcode = 'PL429',
+            message = 'the queue is full',
+            detail = format('queue=%s max_depth=%s', p_queue.name, p_queue.max_depth),
+            hint = 'Try again later, or raise max_depth with plane.create_queue.';
+    end if;
+end;
+$$;
+
+revoke all on function plane._check_depth(plane.queue) from public;
+
+comment on function plane._check_depth(plane.queue) is
+'Refuses a job that would go beyond the queue''s max_depth.
+Raises PL429 the queue is full.';

@@ -1,0 +1,45 @@
+-- _check_job: what every job must satisfy, whoever asks for it.
+create or replace function plane._check_job(
+    p_operation text,
+    p_params    jsonb,
+    p_envelope  jsonb
+)
+    returns void
+    language plpgsql
+    immutable
+    set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if coalesce(p_operation, '') = '' or length(p_operation) > 200 then
+        raise exception using
+            errcode = '22023',
+            message = 'an operation has a name of 1 to 200 characters',
+            detail = format('length=%s', coalesce(length(p_operation)::text, 'NULL')),
+            hint = 'Name the operation that a worker of the queue knows.';
+    end if;
+    if jsonb_typeof(p_params) is distinct from 'object' or jsonb_typeof(p_envelope) is distinct from 'object' then
+        raise exception using
+            errcode = 'PL422',
+            message = 'params and envelope must be JSON objects',
+            detail = format('params=%s envelope=%s',
+                coalesce(jsonb_typeof(p_params), 'NULL'), coalesce(jsonb_typeof(p_envelope), 'NULL')),
+            hint = 'Put a value into an object under a name of its own.';
+    end if;
+    if octet_length(p_params::text) > 262144 or octet_length(p_envelope::text) > 262144 then
+        raise exception using
+            errcode = 'PL413',
+            message = 'params and envelope are limited to 256 KiB',
+            detail = format('params_bytes=%s envelope_bytes=%s',
+                octet_length(p_params::text), octet_length(p_envelope::text)),
+            hint = 'Store the content elsewhere and pass a reference to it.';
+    end if;
+end;
+$$;
+
+revoke all on function plane._check_job(text, jsonb, jsonb) from public;
+
+comment on function plane._check_job(text, jsonb, jsonb) is
+'Refuses an operation, params or an envelope that cannot be kept.
+Raises 22023 an operation has a name of 1 to 200 characters.
+Raises PL413 params and envelope are limited to 256 KiB.
+Raises PL422 params and envelope must be JSON objects.';

@@ -1,0 +1,103 @@
+-- _enqueue: one new job, or the live one that has this dedupe key. Locks: dedupe key, serial key.
+-- The key is waited for while another transaction is inserting it (a winner that rolls back must lose nobody's
+-- job), but a live key is only read, so that no completion ever waits for an enqueuer.
+-- Id, job and ready row are one statement: plane.ready is locked before the position is drawn.
+create or replace function plane._enqueue(
+    p_queue        plane.queue,
+    p_operation    text,
+    p_version      integer,
+    p_params       jsonb,
+    p_envelope     jsonb,
+    p_scope_key    text,
+    p_dedupe_key   text,
+    p_serial_key   text,
+    p_priority     integer,
+    p_available_at timestamptz,
+    p_max_dequeues integer,
+    p_by_request   boolean,
+    p_fresh        boolean,
+    out job_id     bigint,
+    out coalesced  boolean
+)
+    returns record
+    language plpgsql
+    volatile
+    set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    v_now          timestamptz := plane._now();
+    v_is_scheduled boolean     := coalesce(p_available_at > v_now, false);
+    v_max_dequeues integer     := coalesce(p_max_dequeues, p_queue.max_dequeues);
+    v_key          uuid        := plane._live_key(p_queue.id, p_dedupe_key);
+    v_live         bigint;
+begin
+    coalesced := false;
+    loop
+        if v_key is not null then
+            v_live := plane._live_job(v_key);
+            if v_live is not null and (not p_fresh or plane._make_fresh(v_live)) then
+                perform plane._pull_forward(p_queue, v_live, p_priority, p_available_at);
+                job_id := v_live;
+                coalesced := true;
+                return;
+            end if;
+        end if;
+        perform plane._check_depth(p_queue);
+        if not p_queue.lanes @> array[plane._lane(p_priority, false)] then
+            perform plane._open_lanes(p_queue.id, p_priority);
+        end if;
+
+        with claimed_key as (
+            insert into plane.live_key (key, job_id)
+            select v_key, nextval('plane.job_id_seq')
+            where v_key is not null and v_live is null
+            on conflict (key) do nothing
+            returning job_id
+        ), taken_key as (
+            update plane.live_key k
+            set job_id = nextval('plane.job_id_seq')
+            where k.key = v_key and k.job_id = v_live
+            returning k.job_id
+        ), drawn (id) as (
+            select c.job_id from claimed_key c
+            union all
+            select t.job_id from taken_key t
+            union all
+            select nextval('plane.job_id_seq') where v_key is null
+        ), job as (
+            insert into plane.job (id, queue_id, priority, by_request, version, max_dequeues, created_at, available_at,
+                operation, dedupe_key, serial_key, scope_key, params, envelope)
+            select d.id, p_queue.id, p_priority, p_by_request, p_version, v_max_dequeues, v_now,
+                case when v_is_scheduled then p_available_at end,
+                p_operation, p_dedupe_key, p_serial_key, p_scope_key, p_params, p_envelope
+            from drawn d
+            returning id
+        ), placed as (
+            insert into plane.ready (queue_id, lane, pos, job_id, dequeue_count, max_dequeues, fresh)
+            select p_queue.id, plane._lane(p_priority, false), j.id, j.id, 0, v_max_dequeues, p_fresh
+            from job j
+            where not v_is_scheduled and p_serial_key is null
+        )
+        select j.id into job_id from job j;
+        exit when found;
+    end loop;
+
+    if v_is_scheduled then
+        insert into plane.due (job_id, queue_id, priority, available_at, reason, dequeue_count, max_dequeues, fresh)
+        values (job_id, p_queue.id, p_priority, p_available_at, 'scheduled', 0, v_max_dequeues, p_fresh);
+    elsif p_serial_key is null
+        or plane._join_line(p_queue.id, p_serial_key, job_id, p_priority, 0, v_max_dequeues, p_fresh)
+    then
+        perform plane._tell_ready(p_queue);
+    end if;
+end;
+$$;
+
+revoke all on function plane._enqueue(plane.queue, text, integer, jsonb, jsonb, text, text, text, integer,
+    timestamptz, integer, boolean, boolean) from public;
+
+comment on function plane._enqueue(plane.queue, text, integer, jsonb, jsonb, text, text, text, integer,
+    timestamptz, integer, boolean, boolean) is
+'Makes one job, or finds the live one of this dedupe key; arguments are checked by the callers.
+Raises PL429 the queue is full.';

@@ -1,0 +1,35 @@
+-- _finish: the tail of every ending, in the transaction that wrote the outcome: the dedupe key is free, the
+-- serial line goes on, whoever waits is told. Locks: lease (the caller's), dedupe key, serial key.
+-- Neither lock is waited for: a key that a fresh request is taking over is that request's, and a line that
+-- somebody is joining is handed on by the next claim or sweep.
+create or replace function plane._finish(
+    p_queue_id   integer,
+    p_job_id     bigint,
+    p_live_key   uuid,
+    p_serial_key text
+)
+    returns void
+    language plpgsql
+    volatile
+    set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if p_live_key is not null then
+        delete from plane.live_key k
+        where k.ctid = (
+            select f.ctid
+            from plane.live_key f
+            where f.key = p_live_key and f.job_id = p_job_id
+            for update skip locked);
+    end if;
+    if p_serial_key is not null then
+        perform plane._hand_on_line(p_queue_id, p_serial_key, p_job_id);
+    end if;
+    perform plane._tell_done(p_queue_id, p_job_id);
+end;
+$$;
+
+revoke all on function plane._finish(integer, bigint, uuid, text) from public;
+
+comment on function plane._finish(integer, bigint, uuid, text) is
+'Frees the dedupe key, hands on the serial line and tells whoever waits.';

@@ -1,0 +1,29 @@
+-- _live_job: the live job of a dedupe key. A key whose taker rolled back after its job had ended is put right here.
+create or replace function plane._live_job(
+    p_key uuid
+)
+    returns bigint
+    language plpgsql
+    volatile
+    set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_job_id   bigint;
+    v_is_ended boolean;
+begin
+    select k.job_id, exists (select from plane.outcome o where o.job_id = k.job_id)
+    into v_job_id, v_is_ended
+    from plane.live_key k
+    where k.key = p_key;
+    if v_is_ended then
+        delete from plane.live_key k where k.key = p_key and k.job_id = v_job_id;
+        return null;
+    end if;
+    return v_job_id;
+end;
+$$;
+
+revoke all on function plane._live_job(uuid) from public;
+
+comment on function plane._live_job(uuid) is
+'Id of the live job of this key; NULL for none.';

@@ -1,0 +1,81 @@
+-- _look_at_time: does for one queue what time has done: lapsed leases, jobs that became due, stalled lines.
+-- p_since spares rows already looked at, dead ones above all; NULL looks at everything.
+-- Rows that another session has locked are left to it.
+create or replace function plane._look_at_time(
+    p_queue plane.queue,
+    p_now   timestamptz,
+    p_since timestamptz,
+    p_limit integer
+)
+    returns integer
+    language plpgsql
+    volatile
+    set search_path = pg_catalog, pg_temp
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set jit = off
+as $$
+declare
+    v_since   timestamptz := coalesce(p_since, '-infinity');
+    v_count   integer     := 0;
+    v_lease   plane.lease;
+    v_due     plane.due;
+    v_stalled plane.stalled_line;
+    v_serial  text;
+begin
+    for v_lease in
+        delete from plane.lease l
+        where l.ctid = any (array(
+            select f.ctid
+            from plane.lease f
+            where f.queue_id = p_queue.id and f.expires_at > v_since and f.expires_at <= p_now
+            order by f.expires_at
+            limit p_limit
+            for update skip locked))
+        returning l.*
+    loop
+        perform plane._give_up_lease(v_lease, 'lapsed',
+            json_build_object('code', 'LEASE_LAPSED', 'message', 'the worker stopped renewing its lease', 'worker', v_lease.locked_by),
+            v_lease.max_dequeues, null);
+        v_count := v_count + 1;
+    end loop;
+
+    for v_due in
+        delete from plane.due d
+        where d.ctid = any (array(
+            select f.ctid
+            from plane.due f
+            where f.queue_id = p_queue.id and f.available_at > v_since and f.available_at <= p_now
+            order by f.available_at
+            limit p_limit
+            for update skip locked))
+        returning d.*
+    loop
+        v_serial := (select j.serial_key from plane.job j where j.id = v_due.job_id and v_due.reason = 'scheduled');
+        if v_serial is null then
+            perform plane._make_ready(p_queue.id, v_due.job_id, v_due.priority, v_due.reason = 'backoff',
+                v_due.dequeue_count, v_due.max_dequeues, v_due.fresh);
+        else
+            perform plane._join_line(p_queue.id, v_serial, v_due.job_id, v_due.priority,
+                v_due.dequeue_count, v_due.max_dequeues, v_due.fresh);
+        end if;
+        v_count := v_count + 1;
+    end loop;
+
+    for v_stalled in
+        delete from plane.stalled_line s
+        where s.ctid = any (array(
+            select f.ctid from plane.stalled_line f where f.queue_id = p_queue.id limit p_limit for update skip locked))
+        returning s.*
+    loop
+        v_count := v_count + plane._hand_on_line(v_stalled.queue_id, v_stalled.serial_key, v_stalled.job_id)::integer;
+    end loop;
+    return v_count;
+end;
+$$;
+
+revoke all on function plane._look_at_time(plane.queue, timestamptz, timestamptz, integer) from public;
+
+comment on function plane._look_at_time(plane.queue, timestamptz, timestamptz, integer) is
+'Moves the jobs of one queue whose lease lapsed or whose time has come, and hands on stalled lines; returns how many.';

@@ -1,0 +1,24 @@
+-- _note_sleep: a queue with notify `waiters` wakes only workers that came away from a claim with empty hands.
+create or replace function plane._note_sleep(
+    p_queue     plane.queue,
+    p_worker    text,
+    p_is_asleep boolean
+)
+    returns void
+    language plpgsql
+    volatile
+    set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if p_queue.notify = 'waiters' then
+        update plane.worker w
+        set asleep = p_is_asleep
+        where w.name = p_worker and w.queue_id = p_queue.id and w.asleep <> p_is_asleep;
+    end if;
+end;
+$$;
+
+revoke all on function plane._note_sleep(plane.queue, text, boolean) from public;
+
+comment on function plane._note_sleep(plane.queue, text, boolean) is
+'Notes whether a worker is about to sleep, for queues that wake only sleepers.';

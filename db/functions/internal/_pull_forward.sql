@@ -1,0 +1,70 @@
+-- _pull_forward: a coalesced call wants its live job no later and no less urgent than it asks.
+-- A pause after a failure is not shortened, and a row that somebody has locked is passed over.
+create or replace function plane._pull_forward(
+    p_queue        plane.queue,
+    p_job_id       bigint,
+    p_priority     integer,
+    p_available_at timestamptz
+)
+    returns void
+    language plpgsql
+    volatile
+    set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_now   timestamptz := plane._now();
+    v_job   plane.job;
+    v_due   plane.due;
+    v_ready plane.ready;
+begin
+    select j.* into v_job from plane.job j where j.id = p_job_id;
+
+    if v_job.available_at > coalesce(p_available_at, v_now) then
+        delete from plane.due d
+        where d.ctid = (
+            select f.ctid
+            from plane.due f
+            where f.job_id = p_job_id and f.reason = 'scheduled' and f.available_at > coalesce(p_available_at, v_now)
+            for update skip locked)
+        returning d.* into v_due;
+        if found then
+            -- at its new time; when that is now, this very look places it
+            insert into plane.due (job_id, queue_id, priority, available_at, reason, dequeue_count, max_dequeues, fresh)
+            values (p_job_id, p_queue.id, least(v_due.priority, p_priority),
+                greatest(coalesce(p_available_at, v_now), v_now), 'scheduled',
+                v_due.dequeue_count, v_due.max_dequeues, v_due.fresh);
+            perform plane._tell_ready(p_queue) where coalesce(p_available_at, v_now) <= v_now;
+        end if;
+    end if;
+
+    if p_priority < v_job.priority then
+        perform plane._open_lanes(p_queue.id, p_priority);
+        delete from plane.ready r
+        where r.ctid = (
+            select f.ctid
+            from plane.ready f
+            where f.queue_id = p_queue.id and f.lane = plane._lane(v_job.priority, false) and f.pos = p_job_id
+            for update skip locked)
+        returning r.* into v_ready;
+        if found then
+            perform plane._make_ready(p_queue.id, p_job_id, p_priority, false,
+                v_ready.dequeue_count, v_ready.max_dequeues, v_ready.fresh);
+        end if;
+        update plane.due d
+        set priority = p_priority
+        where d.ctid = (
+            select f.ctid from plane.due f
+            where f.job_id = p_job_id and f.priority > p_priority and f.reason = 'scheduled' for update skip locked);
+        update plane.waiting w
+        set priority = p_priority
+        where w.ctid = (
+            select f.ctid from plane.waiting f
+            where f.job_id = p_job_id and f.priority > p_priority for update skip locked);
+    end if;
+end;
+$$;
+
+revoke all on function plane._pull_forward(plane.queue, bigint, integer, timestamptz) from public;
+
+comment on function plane._pull_forward(plane.queue, bigint, integer, timestamptz) is
+'Makes a live job due earlier or more urgent, as a coalesced call asks.';

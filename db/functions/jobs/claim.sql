@@ -1,0 +1,85 @@
+-- claim: claim_one for several at once; the same order, the same fence.
+create or replace function plane.claim(
+    p_queue  text,
+    p_worker text,
+    p_n      integer
+)
+    returns setof plane.claimed_job
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $$
+declare
+    v_queue  plane.queue := plane._queue(p_queue);
+    v_now    timestamptz := plane._now();
+    v_floors bigint[];
+    v_left   integer     := p_n;
+    v_got    integer;
+begin
+    perform plane._check_worker(p_worker);
+    if p_n is null or p_n not between 1 and 10000 then
+        raise exception using
+            errcode = '22023',
+            message = 'a claim takes 1 to 10000 jobs',
+            detail = format('n=%s', coalesce(p_n::text, 'NULL')),
+            hint = 'Claim as many as can be worked on within one lease.';
+    end if;
+    v_floors := plane._floors(v_queue, v_now);
+    perform plane._look_back(v_queue, v_now, false);
+
+    for v_try in 1 .. 2 loop
+        for v_i in 1 .. cardinality(v_floors) loop
+            return query
+            with gone as (
+                delete from plane.ready r
+                where r.ctid = any (array(
+                    select f.ctid
+                    from plane.ready f
+                    where f.queue_id = v_queue.id and f.lane = v_queue.lanes[v_i] and f.pos >= v_floors[v_i]
+                    order by f.pos
+                    limit v_left
+                    for update skip locked))
+                returning r.*
+            ), picked as materialized (
+                select g.lane, g.pos, g.dequeue_count + 1 as attempt, g.max_dequeues as budget, g.fresh, j.*
+                from gone g
+                join plane.job j on j.id = g.job_id
+            ), held as (
+                insert into plane.lease (job_id, queue_id, attempt, max_dequeues, priority, fresh,
+                    claimed_at, expires_at, live_key, locked_by, serial_key)
+                select p.id, p.queue_id, p.attempt, p.budget, p.lane >> 1, p.fresh,
+                    v_now, v_now + v_queue.lease, plane._live_key(p.queue_id, p.dedupe_key), p_worker, p.serial_key
+                from picked p
+            )
+            select p.id, p.attempt, v_queue.name, p.operation, p.version, p.params, p.envelope, p.dedupe_key, p.serial_key,
+                p.budget, v_now + v_queue.lease, p.created_at, case when p.by_request then p.dedupe_key end, p.fresh
+            from picked p
+            order by p.pos;
+            get diagnostics v_got = row_count;
+            v_left := v_left - v_got;
+            exit when v_left = 0;
+        end loop;
+        exit when v_left < p_n;
+        perform plane._look_back(v_queue, v_now, true);
+    end loop;
+    perform plane._note_sleep(v_queue, p_worker, v_left = p_n);
+end;
+$$;
+
+revoke all on function plane.claim(text, text, integer) from public;
+grant execute on function plane.claim(text, text, integer) to plane_worker;
+
+comment on function plane.claim(text, text, integer) is
+'Claim up to n jobs of a queue for a worker, in the order of claim_one; no rows when there are none.
+Raises 22023 a claim takes 1 to 10000 jobs.
+Raises 22023 a worker needs a name of 1 to 200 characters.
+Raises PL404 no such queue.
+Role: plane_worker.';

@@ -1,0 +1,74 @@
+-- claim_one: the oldest claimable job, the most urgent lane first. Locks: the ready row, then the lease is new.
+-- One static statement with its limit written out, on one plan for ever: the settings below leave no other.
+create or replace function plane.claim_one(
+    p_queue  text,
+    p_worker text
+)
+    returns setof plane.claimed_job
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set jit = off
+as $$
+declare
+    v_queue  plane.queue := plane._queue(p_queue);
+    v_now    timestamptz := plane._now();
+    v_floors bigint[];
+begin
+    perform plane._check_worker(p_worker);
+    v_floors := plane._floors(v_queue, v_now);
+    perform plane._look_back(v_queue, v_now, false);
+
+    for v_try in 1 .. 2 loop
+        for v_i in 1 .. cardinality(v_floors) loop
+            return query
+            with gone as (
+                delete from plane.ready r
+                where r.ctid = (
+                    select f.ctid
+                    from plane.ready f
+                    where f.queue_id = v_queue.id and f.lane = v_queue.lanes[v_i] and f.pos >= v_floors[v_i]
+                    order by f.pos
+                    limit 1
+                    for update skip locked)
+                returning r.*
+            ), picked as materialized (
+                select g.lane, g.dequeue_count + 1 as attempt, g.max_dequeues as budget, g.fresh, j.*
+                from gone g
+                join plane.job j on j.id = g.job_id
+            ), held as (
+                insert into plane.lease (job_id, queue_id, attempt, max_dequeues, priority, fresh,
+                    claimed_at, expires_at, live_key, locked_by, serial_key)
+                select p.id, p.queue_id, p.attempt, p.budget, p.lane >> 1, p.fresh,
+                    v_now, v_now + v_queue.lease, plane._live_key(p.queue_id, p.dedupe_key), p_worker, p.serial_key
+                from picked p
+            )
+            select p.id, p.attempt, v_queue.name, p.operation, p.version, p.params, p.envelope, p.dedupe_key, p.serial_key,
+                p.budget, v_now + v_queue.lease, p.created_at, case when p.by_request then p.dedupe_key end, p.fresh
+            from picked p;
+            if found then
+                perform plane._note_sleep(v_queue, p_worker, false);
+                return;
+            end if;
+        end loop;
+        -- before leaving with empty hands: has time brought something this very moment?
+        perform plane._look_back(v_queue, v_now, true);
+    end loop;
+    perform plane._note_sleep(v_queue, p_worker, true);
+end;
+$$;
+
+revoke all on function plane.claim_one(text, text) from public;
+grant execute on function plane.claim_one(text, text) to plane_worker;
+
+comment on function plane.claim_one(text, text) is
+'Claim the oldest claimable job of a queue for a worker; no row when there is none.
+Sets the lease by the queue and counts the attempt; (job_id, attempt) is the fence of everything that follows.
+Raises 22023 a worker needs a name of 1 to 200 characters.
+Raises PL404 no such queue.
+Role: plane_worker.';

@@ -1,0 +1,50 @@
+-- complete_job: the answer, the ending and the notification in one transaction.
+-- Removing the lease of this very attempt is the fence: whoever finds none has lost the job.
+create or replace function plane.complete_job(
+    p_job_id  bigint,
+    p_attempt integer,
+    p_result  json default null,
+    p_error   json default null,
+    p_cache   text default null
+)
+    returns boolean
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_result json := plane._storable(p_result);
+    v_error  json := plane._storable(p_error);
+    v_lease  plane.lease;
+begin
+    perform plane._check_settled(p_result, p_error);
+    with gone as (
+        delete from plane.lease l
+        where l.job_id = p_job_id and l.attempt = p_attempt
+        returning l.*
+    ), kept as (
+        insert into plane.outcome (job_id, attempt, max_dequeues, claimed_at, finished_at, replaced, status, cache,
+            locked_by, result, error)
+        select g.job_id, g.attempt, g.max_dequeues, g.claimed_at, plane._now(),
+            concat(v_result, v_error) <> concat(p_result, p_error), 'done', p_cache, g.locked_by, v_result, v_error
+        from gone g
+    )
+    select g.* into v_lease from gone g;
+    if not found then
+        return false;
+    end if;
+    perform plane._finish(v_lease.queue_id, v_lease.job_id, v_lease.live_key, v_lease.serial_key);
+    return true;
+end;
+$$;
+
+revoke all on function plane.complete_job(bigint, integer, json, json, text) from public;
+grant execute on function plane.complete_job(bigint, integer, json, json, text) to plane_worker;
+
+comment on function plane.complete_job(bigint, integer, json, json, text) is
+'Finish a held job with its result, or with an error that is the answer ({status, code, message, …}); true when done,
+false when this attempt no longer holds the job. p_cache: hit, coalesced or NULL for computed.
+A NUL character in the content is replaced by U+FFFD and the outcome flagged; numbers are kept digit for digit.
+Raises PL413 a result or error is limited to 1 MiB.
+Role: plane_worker.';

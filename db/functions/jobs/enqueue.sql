@@ -1,0 +1,61 @@
+-- enqueue: one job, or the live one that has this dedupe key.
+-- Part of the caller's transaction: the job exists exactly if that commits, and until then another caller of the
+-- same dedupe key waits. Locks: dedupe key, serial key.
+create or replace function plane.enqueue(
+    p_queue        text,
+    p_operation    text,
+    p_params       jsonb       default '{}',
+    p_envelope     jsonb       default '{}',
+    p_dedupe_key   text        default null,
+    p_serial_key   text        default null,
+    p_priority     integer     default 0,
+    p_available_at timestamptz default null,
+    p_max_dequeues integer     default null,
+    p_version      integer     default null
+)
+    returns table (job_id bigint, coalesced boolean)
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_queue plane.queue := plane._queue(p_queue);
+begin
+    perform plane._check_job(p_operation, p_params, p_envelope);
+    if p_priority is null or p_priority not between -32768 and 32767
+        or p_max_dequeues not between 1 and 1000000
+        or p_version < 1
+        or p_dedupe_key = '' or length(p_dedupe_key) > 200
+        or p_serial_key = '' or length(p_serial_key) > 200
+        or p_available_at = 'infinity'
+    then
+        raise exception using
+            errcode = '22023',
+            message = 'an argument is out of range',
+            detail = format('priority=%s max_dequeues=%s version=%s dedupe_key_length=%s serial_key_length=%s available_at=%s',
+                coalesce(p_priority::text, 'NULL'), p_max_dequeues, p_version,
+                length(p_dedupe_key), length(p_serial_key), p_available_at),
+            hint = 'Priority is -32768 to 32767, max_dequeues 1 to 1000000, a version 1 or more, a key 1 to 200 characters.';
+    end if;
+    return query
+    select e.job_id, e.coalesced
+    from plane._enqueue(v_queue, p_operation, p_version, p_params, p_envelope, null, p_dedupe_key, p_serial_key,
+        p_priority, p_available_at, p_max_dequeues, false, false) as e;
+end;
+$$;
+
+revoke all on function plane.enqueue(text, text, jsonb, jsonb, text, text, integer, timestamptz, integer, integer) from public;
+grant execute on function plane.enqueue(text, text, jsonb, jsonb, text, text, integer, timestamptz, integer, integer)
+    to plane_producer;
+
+comment on function plane.enqueue(text, text, jsonb, jsonb, text, text, integer, timestamptz, integer, integer) is
+'Enqueue one job, or join the live one that has this dedupe key; returns (job_id bigint, coalesced boolean).
+Joining pulls the live job forward to an earlier available_at or a more urgent (lower) priority, except out of a backoff.
+Raises 22023 an operation has a name of 1 to 200 characters.
+Raises 22023 an argument is out of range.
+Raises PL404 no such queue.
+Raises PL413 params and envelope are limited to 256 KiB.
+Raises PL422 params and envelope must be JSON objects.
+Raises PL429 the queue is full.
+Role: plane_producer.';

@@ -1,0 +1,40 @@
+-- scope_key: two callers share jobs, answers and cache entries exactly when theirs is equal.
+-- Hashed as jsonb text, in which no value can pose as two; a scope is a set, so order and repeats do not matter.
+create or replace function plane.scope_key(
+    p_client text,
+    p_scope  jsonb,
+    p_staff  boolean,
+    p_actor  text default null
+)
+    returns text
+    language plpgsql
+    immutable
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if coalesce(p_client, '') = '' or p_staff is null or p_actor = ''
+        or jsonb_typeof(p_scope) is distinct from 'array' or p_scope = '[]'
+    then
+        raise exception using
+            errcode = 'PL422',
+            message = 'a caller has a client, a scope and a staff flag',
+            detail = format('client_length=%s scope=%s staff=%s actor_length=%s',
+                coalesce(length(p_client)::text, 'NULL'), coalesce(jsonb_typeof(p_scope), 'NULL'), p_staff, length(p_actor)),
+            hint = 'The scope is an array of one branch or more; the actor is left out or not empty.';
+    end if;
+    return encode(sha256(convert_to(
+        jsonb_build_array('scope', p_client,
+            (select jsonb_agg(distinct b.value order by b.value) from jsonb_array_elements(p_scope) as b),
+            p_staff, p_actor)::text, 'UTF8')), 'hex');
+end;
+$$;
+
+revoke all on function plane.scope_key(text, jsonb, boolean, text) from public;
+grant execute on function plane.scope_key(text, jsonb, boolean, text) to plane_producer, plane_worker, plane_reader;
+
+comment on function plane.scope_key(text, jsonb, boolean, text) is
+'Hash (sha256, 64 hex digits) of who may see an answer: client, scope (a JSON array, taken as a set), staff flag,
+and the actor for operations declared per actor.
+Raises PL422 a caller has a client, a scope and a staff flag.
+Role: plane_producer, plane_worker, plane_reader.';

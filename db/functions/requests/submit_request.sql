@@ -1,0 +1,60 @@
+-- submit_request: the request plane's enqueue. It computes scope key and dedupe key itself, so that no caller
+-- can forget the scope.
+create or replace function plane.submit_request(
+    p_queue     text,
+    p_operation text,
+    p_params    jsonb,
+    p_envelope  jsonb,
+    p_version   integer default null,
+    p_fresh     boolean default false
+)
+    returns table (job_id bigint, coalesced boolean)
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_queue     plane.queue := plane._queue(p_queue);
+    v_operation plane.operation;
+    v_scope_key text;
+begin
+    perform plane._check_job(p_operation, p_params, p_envelope);
+    v_operation := plane._operation(v_queue, p_operation, p_version);
+    if jsonb_typeof(p_envelope -> 'client') is distinct from 'string'
+        or jsonb_typeof(p_envelope -> 'actor') is distinct from 'string'
+        or jsonb_typeof(p_envelope -> 'staff') is distinct from 'boolean'
+    then
+        raise exception using
+            errcode = 'PL422',
+            message = 'an envelope has a client, an actor, a staff flag and a scope',
+            detail = format('keys=%s', (select string_agg(left(k.key, 40), ',') from jsonb_object_keys(p_envelope) as k (key))),
+            hint = 'Build it from the verified claims of the caller: {"client", "actor", "staff", "scope"}.';
+    end if;
+    v_scope_key := plane.scope_key(p_envelope ->> 'client', p_envelope -> 'scope', (p_envelope ->> 'staff')::boolean,
+        case when v_operation.per_actor then p_envelope ->> 'actor' end);
+    return query
+    select e.job_id, e.coalesced
+    from plane._enqueue(v_queue, p_operation, v_operation.version, p_params, p_envelope, v_scope_key,
+        plane.dedupe_key(p_queue, p_operation, v_operation.version, p_envelope ->> 'client', v_scope_key, p_params),
+        null, 0, null, null, true, coalesce(p_fresh, false)) as e;
+end;
+$$;
+
+revoke all on function plane.submit_request(text, text, jsonb, jsonb, integer, boolean) from public;
+grant execute on function plane.submit_request(text, text, jsonb, jsonb, integer, boolean) to plane_producer;
+
+comment on function plane.submit_request(text, text, jsonb, jsonb, integer, boolean) is
+'Ask a surface a question: one job for all who ask the same within one scope; returns (job_id bigint, coalesced boolean).
+p_envelope: {"client" text, "actor" text, "staff" boolean, "scope" array}, from verified claims only.
+p_version NULL: the newest. p_fresh: caches are not used; an attempt under way that may use them is not joined.
+Raises 22023 an operation has a name of 1 to 200 characters.
+Raises PL404 no such operation.
+Raises PL404 no such queue.
+Raises PL413 params and envelope are limited to 256 KiB.
+Raises PL422 a caller has a client, a scope and a staff flag.
+Raises PL422 an envelope has a client, an actor, a staff flag and a scope.
+Raises PL422 params and envelope must be JSON objects.
+Raises PL429 the queue is full.
+Raises PL503 no manifest yet.
+Role: plane_producer.';

@@ -1,0 +1,12 @@
+"""The functions, views and triggers, for plain yoyo, which runs this after it applied migrations.
+
+`pgplane migrate` does the same by itself and does not read this file.
+"""
+
+from pathlib import Path
+
+from pgplane.migrations import settle
+from pgplane.tree import Tree
+from yoyo import step
+
+step(lambda connection: settle(connection, Tree(Path(__file__).resolve().parents[1])))

@@ -1,0 +1,20 @@
+-- queues: every queue with its settings.
+create or replace view plane.queues as
+select q.name as queue, q.lease, q.max_dequeues, q.backoff, q.backoff_factor, q.backoff_cap, q.retention, q.max_depth,
+    q.notify, q.created_at
+from plane.queue q;
+
+revoke all on plane.queues from public;
+grant select on plane.queues to plane_admin;
+
+comment on view plane.queues is 'Every queue with its settings.';
+comment on column plane.queues.queue is 'Name of the queue.';
+comment on column plane.queues.lease is 'How long an attempt owns a job before it must renew.';
+comment on column plane.queues.max_dequeues is 'Attempts before a job is poison.';
+comment on column plane.queues.backoff is 'Pause after the first failed attempt.';
+comment on column plane.queues.backoff_factor is 'Growth of the pause from failure to failure.';
+comment on column plane.queues.backoff_cap is 'The longest pause.';
+comment on column plane.queues.retention is 'How long finished jobs are kept.';
+comment on column plane.queues.max_depth is 'Jobs that may wait; NULL is no limit.';
+comment on column plane.queues.notify is 'Who is told of new and finished jobs: always, waiters, never.';
+comment on column plane.queues.created_at is 'When the queue was created.';
