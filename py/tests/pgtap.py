@@ -108,6 +108,14 @@ def prove(database: str, files: list[Path]) -> int:
     return 0 if passed else 1
 
 
+def run(database: str, file: Path) -> list[str]:
+    """The TAP lines of one test file, run by psql alone."""
+    command = [str(find_psql()), "-X", "-q", "-A", "-t", "-f", str(file)]
+    environment = {**os.environ, **_connection(database)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    return done.stdout.splitlines()
+
+
 def _connection(database: str) -> dict[str, str]:
     parts = conninfo_to_dict(database)
     names = {"host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "password": "PGPASSWORD"}

@@ -1,9 +1,7 @@
 -- Rules for every function of schema plane at once: a new one cannot forget them.
 begin;
 \ir _catalog.sql
-select plan(13);
-
-select cmp_ok((select count(*) from plane_function), '>=', 20::bigint, 'there are functions to look at');
+select plan(12);
 
 select is_empty(
     $$ select signature from plane_function
