@@ -22,7 +22,6 @@ declare
     v_lease   plane.lease;
     v_due     plane.due;
     v_stalled plane.stalled_line;
-    v_serial  text;
 begin
     for v_lease in
         delete from plane.lease l
@@ -52,14 +51,7 @@ begin
             for update skip locked))
         returning d.*
     loop
-        v_serial := (select j.serial_key from plane.job j where j.id = v_due.job_id and v_due.reason = 'scheduled');
-        if v_serial is null then
-            perform plane._make_ready(p_queue.id, v_due.job_id, v_due.priority, v_due.reason = 'backoff',
-                v_due.dequeue_count, v_due.max_dequeues, v_due.fresh);
-        else
-            perform plane._join_line(p_queue.id, v_serial, v_due.job_id, v_due.priority,
-                v_due.dequeue_count, v_due.max_dequeues, v_due.fresh);
-        end if;
+        perform plane._place_due(v_due);
         v_count := v_count + 1;
     end loop;
 

@@ -13,32 +13,37 @@ create or replace function plane._pull_forward(
 as $$
 declare
     v_now   timestamptz := plane._now();
+    v_at    timestamptz := coalesce(p_available_at, v_now);
     v_job   plane.job;
     v_due   plane.due;
     v_ready plane.ready;
 begin
     select j.* into v_job from plane.job j where j.id = p_job_id;
+    if p_priority < v_job.priority then
+        perform plane._open_lanes(p_queue.id, p_priority);
+    end if;
 
-    if v_job.available_at > coalesce(p_available_at, v_now) then
+    if v_job.available_at > v_at then
         delete from plane.due d
         where d.ctid = (
             select f.ctid
             from plane.due f
-            where f.job_id = p_job_id and f.reason = 'scheduled' and f.available_at > coalesce(p_available_at, v_now)
+            where f.job_id = p_job_id and f.reason = 'scheduled' and f.available_at > v_at
             for update skip locked)
         returning d.* into v_due;
         if found then
-            -- at its new time; when that is now, this very look places it
-            insert into plane.due (job_id, queue_id, priority, available_at, reason, dequeue_count, max_dequeues, fresh)
-            values (p_job_id, p_queue.id, least(v_due.priority, p_priority),
-                greatest(coalesce(p_available_at, v_now), v_now), 'scheduled',
-                v_due.dequeue_count, v_due.max_dequeues, v_due.fresh);
-            perform plane._tell_ready(p_queue) where coalesce(p_available_at, v_now) <= v_now;
+            v_due.available_at := v_at;
+            v_due.priority := least(v_due.priority, p_priority);
+            if v_at > v_now then
+                insert into plane.due select v_due.*;
+            else
+                perform plane._place_due(v_due);
+                perform plane._tell_ready(p_queue);
+            end if;
         end if;
     end if;
 
     if p_priority < v_job.priority then
-        perform plane._open_lanes(p_queue.id, p_priority);
         delete from plane.ready r
         where r.ctid = (
             select f.ctid

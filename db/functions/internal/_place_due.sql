@@ -1,0 +1,27 @@
+-- _place_due: a due row's time has come. A scheduled job joins its serial line only now, at its end;
+-- one that paused after a failure has kept its place there and goes before fresh work.
+create or replace function plane._place_due(
+    p_due plane.due
+)
+    returns void
+    language plpgsql
+    volatile
+    set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_serial_key text := (select j.serial_key from plane.job j where j.id = p_due.job_id and p_due.reason = 'scheduled');
+begin
+    if v_serial_key is null then
+        perform plane._make_ready(p_due.queue_id, p_due.job_id, p_due.priority, p_due.reason = 'backoff',
+            p_due.dequeue_count, p_due.max_dequeues, p_due.fresh);
+    else
+        perform plane._join_line(p_due.queue_id, v_serial_key, p_due.job_id, p_due.priority,
+            p_due.dequeue_count, p_due.max_dequeues, p_due.fresh);
+    end if;
+end;
+$$;
+
+revoke all on function plane._place_due(plane.due) from public;
+
+comment on function plane._place_due(plane.due) is
+'Makes a job ready whose due row has just been removed, or has it join its serial line.';
