@@ -34,5 +34,5 @@ def configure(level: str = "info") -> None:
 
 
 def get(name: str) -> Any:
-    """A logger whose events carry `logger=name`."""
-    return structlog.get_logger(logger=name)
+    """A logger whose events carry `component=name`."""
+    return structlog.get_logger(component=name)

@@ -9,22 +9,30 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
-from psycopg import AsyncConnection, IsolationLevel, sql
+from psycopg import AsyncConnection, AsyncRawCursor, IsolationLevel, sql
 from psycopg.abc import Buffer
 from psycopg.adapt import Loader
+from psycopg.rows import args_row
 from psycopg_pool import AsyncConnectionPool
 
 Connection = AsyncConnection[Any]
 
 CONNECT_SECONDS = 5
-_KEEPALIVES: dict[str, Any] = {
-    "connect_timeout": CONNECT_SECONDS,
-    "keepalives": 1,
-    "keepalives_idle": 10,
-    "keepalives_interval": 5,
-    "keepalives_count": 3,
-    "tcp_user_timeout": 15_000,
-}
+CHECKOUT_SECONDS = 5.0
+
+
+def _options(application_name: str) -> dict[str, Any]:
+    return {
+        "autocommit": True,
+        "prepare_threshold": None,
+        "application_name": application_name,
+        "connect_timeout": CONNECT_SECONDS,
+        "keepalives": 1,
+        "keepalives_idle": 10,
+        "keepalives_interval": 5,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 15_000,
+    }
 
 
 class RawJson(bytes):
@@ -43,13 +51,7 @@ def _register_raw_json(connection: Connection) -> None:
 
 async def connect(url: str, *, application_name: str) -> Connection:
     """One autocommit connection, with TCP keepalives and raw JSON. Raises psycopg's errors."""
-    connection: Connection = await AsyncConnection.connect(
-        url,
-        autocommit=True,
-        prepare_threshold=None,
-        **_KEEPALIVES,
-        application_name=application_name,
-    )
+    connection: Connection = await AsyncConnection.connect(url, **_options(application_name))
     _register_raw_json(connection)
     return connection
 
@@ -68,17 +70,14 @@ def pool(
 
     return AsyncConnectionPool(
         url,
-        kwargs={
-            "autocommit": True,
-            "prepare_threshold": None,
-            **_KEEPALIVES,
-            "application_name": application_name,
-        },
+        kwargs=_options(application_name),
         connection_class=AsyncConnection[Any],
         configure=configure,
         min_size=min_size,
         max_size=max_size,
         timeout=timeout,
+        # The pool's own pauses between attempts double; giving up early lets the next checkout try.
+        reconnect_timeout=CONNECT_SECONDS,
         open=False,
     )
 
@@ -94,20 +93,33 @@ async def notify(connection: Connection, channel: str, payload: str) -> None:
     await connection.execute("select pg_catalog.pg_notify(%s, %s)", [channel, payload])
 
 
-async def limit_waits(connection: Connection, *, lock: float, statement: float) -> None:
-    """Bound, in this transaction alone, what a statement may wait for a lock and take (seconds)."""
-    await connection.execute(
-        "select pg_catalog.set_config('lock_timeout', %s, true),"
-        " pg_catalog.set_config('statement_timeout', %s, true)",
-        [str(round(lock * 1000)), str(round(statement * 1000))],
+def client_pool(url: str, *, size: int) -> AsyncConnectionPool[Connection]:
+    """A closed pool for `reading` the client database; each connection is tested at checkout."""
+
+    async def configure(connection: Connection) -> None:
+        _register_raw_json(connection)
+        await connection.set_isolation_level(IsolationLevel.REPEATABLE_READ)
+        await connection.set_read_only(True)
+
+    return AsyncConnectionPool(
+        url,
+        kwargs=_options("pgplane worker client"),
+        connection_class=AsyncConnection[Any],
+        configure=configure,
+        check=AsyncConnectionPool.check_connection,
+        min_size=1,
+        max_size=size,
+        timeout=CHECKOUT_SECONDS,
+        open=False,
     )
 
 
 @asynccontextmanager
 async def reading(connection: Connection, seconds: float) -> AsyncIterator[Connection]:
-    """One read-only transaction, one snapshot, each statement within `seconds`."""
-    await connection.set_isolation_level(IsolationLevel.REPEATABLE_READ)
-    await connection.set_read_only(True)
+    """One read-only transaction, one snapshot, each statement within `seconds`.
+
+    The connection is one of `client_pool`'s.
+    """
     async with connection.transaction():
         await connection.execute(
             "select pg_catalog.set_config('statement_timeout', %s, true)",
@@ -116,8 +128,101 @@ async def reading(connection: Connection, seconds: float) -> AsyncIterator[Conne
         yield connection
 
 
-class Writable(NamedTuple):
-    """Something that a credential may change: what it is, and the statement that ends it."""
+async def rows(connection: Connection, query: str, values: Sequence[object]) -> RawJson:
+    """`{"rows": [{column: value, …}, …]}`, in the query's order, as PostgreSQL itself prints it.
 
-    thing: str
-    revoke: str
+    `query` is one SELECT with `$1 … $n`; the connection must load raw JSON, as `connect`'s do.
+    """
+    text = f"""
+        select pg_catalog.json_build_object(
+            'rows', coalesce(pg_catalog.json_agg(answer), '[]'::pg_catalog.json))
+          from (
+            {query}
+          ) as answer"""
+    async with AsyncRawCursor(connection) as cursor:
+        await cursor.execute(text.encode(), values)
+        answer: list[tuple[RawJson]] = await cursor.fetchall()
+    return answer[0][0]
+
+
+class Writable(NamedTuple):
+    """A right to change something: what it is, and the statement that takes it away."""
+
+    right: str
+    remedy: str
+
+
+_WRITABLE = """
+with reach as (
+    select r.oid, r.rolname
+      from pg_catalog.pg_roles r
+     where pg_catalog.pg_has_role(session_user, r.oid, 'member')
+), super as (
+    select pg_catalog.format('%I is a superuser', r.rolname) as thing,
+           pg_catalog.format('alter role %I nosuperuser', r.rolname) as remedy
+      from pg_catalog.pg_roles r
+     where r.rolname = session_user
+       and r.rolsuper
+), relation as (
+    select c.oid, c.relowner as owner, c.relacl as acl,
+           pg_catalog.format('%I.%I', n.nspname, c.relname) as name
+      from pg_catalog.pg_class c
+      join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+     where c.relkind in ('r', 'p', 'v', 'm', 'f')
+       and n.nspname not in ('pg_catalog', 'information_schema')
+       and n.nspname !~ '^pg_(toast|temp)'
+), thing as (
+    select 'table' as kind, name, owner, acl, '' as part
+      from relation
+    union all
+    select 'table', r.name, null, a.attacl, pg_catalog.format(' (%I)', a.attname)
+      from relation r
+      join pg_catalog.pg_attribute a on a.attrelid = r.oid
+     where a.attacl is not null
+    union all
+    select 'schema', pg_catalog.quote_ident(n.nspname), n.nspowner, n.nspacl, ''
+      from pg_catalog.pg_namespace n
+     where n.nspname !~ '^pg_(toast|temp)'
+    union all
+    select 'database', pg_catalog.quote_ident(d.datname), d.datdba, d.datacl, ''
+      from pg_catalog.pg_database d
+     where d.datname = pg_catalog.current_database()
+), found as (
+    select pg_catalog.format('it owns %s %s', t.kind, t.name) as thing,
+           pg_catalog.format('alter %s %s owner to <another role>', t.kind, t.name) as remedy
+      from thing t
+      join reach on reach.oid = t.owner
+    union all
+    select pg_catalog.format('%s%s on %s %s', a.privilege_type, t.part, t.kind, t.name),
+           pg_catalog.format('revoke %s%s on %s %s from %s', pg_catalog.lower(a.privilege_type),
+               t.part, t.kind, t.name, coalesce(pg_catalog.quote_ident(reach.rolname), 'public'))
+      from thing t
+     cross join lateral pg_catalog.aclexplode(t.acl) a
+      left join reach on reach.oid = a.grantee
+     where (a.grantee = 0 or reach.oid is not null)
+       and a.grantee is distinct from t.owner
+       and a.privilege_type = any (
+               case t.kind when 'table' then array['INSERT', 'UPDATE', 'DELETE', 'TRUNCATE']
+                           else array['CREATE'] end)
+    union all
+    select pg_catalog.format('it is a member of %I', rolname),
+           pg_catalog.format('revoke %I from %I', rolname, session_user)
+      from reach
+     where rolname = 'pg_write_all_data'
+)
+select thing, remedy from super
+union all
+select thing, remedy from found where not exists (select from super)
+ order by 1
+"""
+
+
+async def writable(connection: Connection) -> list[Writable]:
+    """What this login may change, by itself or through a role it can become; [] if it only reads.
+
+    Looked at: INSERT, UPDATE, DELETE, TRUNCATE, columns included, on every table and view outside
+    the system schemas; CREATE in every schema but temporary ones and in the database; ownership.
+    """
+    async with connection.cursor(row_factory=args_row(Writable)) as cursor:
+        await cursor.execute(_WRITABLE)
+        return await cursor.fetchall()

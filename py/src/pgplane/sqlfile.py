@@ -1,4 +1,4 @@
-"""SQL files: one query with named parameters, `:name`, that PostgreSQL answers as JSON.
+"""SQL files: one query with named parameters, `:name`.
 
 A parameter is a colon with a lower-case name right behind it. Strings, quoted identifiers,
 dollar-quoted text, comments and `::` casts are left alone; a slice with a name in it wants a space
@@ -8,17 +8,13 @@ dollar-quoted text, comments and `::` casts are left alone; a slice with a name 
 import enum
 import re
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Literal, Union, get_args, get_origin
 from uuid import UUID
-
-from psycopg import AsyncConnection, AsyncRawCursor
-
-from pgplane.session import RawJson
 
 _TOKEN = re.compile(
     r"""
@@ -73,9 +69,7 @@ def parse(source: str, cast: Callable[[str], str]) -> Query:
     parts: list[str] = []
     ended = started = False
     position = 0
-    while position < len(source):
-        match = _TOKEN.match(source, position)
-        assert match is not None  # `other` takes any character
+    while match := _TOKEN.match(source, position):
         kind, token = match.lastgroup, match.group()
         if kind == "tag":
             kind = "text"
@@ -124,22 +118,6 @@ def load(path: Path, cast: Callable[[str], str]) -> Query:
         return parse(path.read_text(encoding="utf-8"), cast)
     except SqlFileError as error:
         raise SqlFileError(f"{path.name}, {error}") from None
-
-
-async def rows(
-    connection: AsyncConnection[Any], query: Query, values: Mapping[str, object]
-) -> RawJson:
-    """`{"rows": [{column: value, …}, …]}`, in the query's order, as PostgreSQL itself prints it."""
-    text = (
-        "select pg_catalog.json_build_object('rows',"
-        " coalesce(pg_catalog.json_agg(answer), '[]'::json))"
-        f" from (\n{query.text}\n) as answer"
-    )
-    async with AsyncRawCursor(connection) as cursor:
-        await cursor.execute(text.encode(), [values[name] for name in query.names])
-        row = await cursor.fetchone()
-    assert row is not None  # an aggregate without GROUP BY has one row
-    return RawJson(row[0])
 
 
 def sql_type(annotation: object) -> str:

@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 from psycopg import AsyncConnection
 from pydantic import BaseModel, ConfigDict
 
-from pgplane import sqlfile
+from pgplane import session, sqlfile
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,47}")
 _ENVELOPE_TYPES = {"client": "text", "scope": "text[]", "staff": "boolean", "actor": "text"}
@@ -165,7 +165,7 @@ class Surface:
 
         async def handler(params: P, envelope: Envelope, client: AsyncConnection[Any]) -> object:
             values = params.model_dump() | envelope.model_dump()
-            return await sqlfile.rows(client, query, values)
+            return await session.rows(client, query.text, [values[name] for name in query.names])
 
         handler.__annotations__["params"] = params
         self.operation(
@@ -178,8 +178,10 @@ class Surface:
             tags=tags,
         )(handler)
 
-    def get(self, name: str, version: int) -> Operation | None:
-        """The operation of exactly this version."""
+    def get(self, name: str, version: int | None = None) -> Operation | None:
+        """The operation of exactly this version; without one, the newest."""
+        if version is None:
+            version = max((v for n, v in self._operations if n == name), default=0)
         return self._operations.get((name, version))
 
     def manifest(self) -> list[dict[str, object]]:

@@ -1,0 +1,99 @@
+"""The cache: answers kept for a while, dropped by tag, computed once.
+
+Everything here runs on one event loop and takes no lock.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from itertools import count
+from typing import Generic, TypeVar
+
+from cachetools import FIFOCache
+
+V = TypeVar("V")
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry(Generic[V]):
+    value: V
+    expires_at: float
+    tags: tuple[str, ...]
+    as_of: int
+
+
+class TtlCache(Generic[V]):
+    """At most `entries` values, the oldest out first, each until its own time to live ends.
+
+    `invalidate(tag)` costs the same however many entries carry the tag: it notes when the tag was
+    last dropped, and entries computed before that are no longer served. A value is stored `as_of`
+    the moment its computation began, so one computed before an invalidation is not stored after it.
+    """
+
+    def __init__(self, entries: int = 500, clock: Callable[[], float] = time.monotonic) -> None:
+        self._entries: FIFOCache[str, _Entry[V]] = FIFOCache(entries)
+        self._clock = clock
+        self._ticks = count(1)
+        self._now = 0
+        self._dropped: dict[str, int] = {}
+
+    def as_of(self) -> int:
+        """A mark of this moment, to be taken before a value is computed."""
+        return self._now
+
+    def get(self, key: str) -> V | None:
+        """The value, unless it is unknown, expired or invalidated."""
+        entry: _Entry[V] | None = self._entries.get(key)
+        if entry is None:
+            return None
+        if self._clock() < entry.expires_at and self._current(entry.tags, entry.as_of):
+            return entry.value
+        del self._entries[key]
+        return None
+
+    def put(self, key: str, value: V, *, ttl: float, tags: Iterable[str], as_of: int) -> bool:
+        """Keep a value for `ttl` seconds; False where it is not kept: no ttl, or out of date."""
+        tags = tuple(tags)
+        if ttl <= 0 or self._entries.maxsize < 1 or not self._current(tags, as_of):
+            return False
+        self._entries[key] = _Entry(value, self._clock() + ttl, tags, as_of)
+        return True
+
+    def invalidate(self, tag: str) -> None:
+        """Drop every entry with this tag, and those being computed now."""
+        self._now = next(self._ticks)
+        self._dropped[tag] = self._now
+
+    def _current(self, tags: tuple[str, ...], as_of: int) -> bool:
+        return all(self._dropped.get(tag, 0) <= as_of for tag in tags)
+
+
+class SingleFlight(Generic[V]):
+    """One computation per key at a time; who asks meanwhile shares its value.
+
+    An error is not shared: a leader that fails, or is cancelled, leaves the others to compute for
+    themselves, again one of them first.
+    """
+
+    def __init__(self) -> None:
+        self._flights: dict[str, tuple[asyncio.Future[V | None], bool]] = {}
+
+    async def run(
+        self, key: str, compute: Callable[[], Awaitable[V]], *, fresh: bool = False
+    ) -> tuple[V, bool]:
+        """The value, and whether it is another caller's. `fresh` joins none but fresh ones."""
+        while (flight := self._flights.get(key)) and (flight[1] or not fresh):
+            value = await asyncio.shield(flight[0])
+            if value is not None:
+                return value, True
+        landing: asyncio.Future[V | None] = asyncio.get_running_loop().create_future()
+        mine = self._flights[key] = (landing, fresh)
+        value = None
+        try:
+            value = await compute()
+            return value, False
+        finally:
+            if self._flights.get(key) is mine:
+                del self._flights[key]
+            landing.set_result(value)

@@ -1,0 +1,201 @@
+"""The worker's process: boot checks, connections, signals, the loop, and an orderly end."""
+
+import asyncio
+import importlib
+import os
+import secrets
+import signal
+import socket
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+
+import orjson
+
+from pgplane import __version__, logs, session
+from pgplane.cache import TtlCache
+from pgplane.errors import Forbidden, LedgerError, NotFound
+from pgplane.listener import Listener
+from pgplane.settings import Settings
+from pgplane.surface import Surface
+from pgplane.worker.boot import BootRefusedError, Places, patiently, places, refuse_writers
+from pgplane.worker.execution import Answer, Executor
+from pgplane.worker.heartbeat import Heartbeat
+from pgplane.worker.held import HeldJob
+from pgplane.worker.line import Line
+from pgplane.worker.loop import ClaimLoop
+from pgplane.worker.settlement import Settlement
+
+log = logs.get("worker")
+
+
+def load_surface(path: str) -> Surface:
+    """The Surface at `module:attribute`. Raises BootRefusedError."""
+    module, _, attribute = path.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise BootRefusedError(
+            f"no surface at {path!r} (module:attribute, e.g. flights.surface:surface): {error}"
+        ) from error
+    if not isinstance(found, Surface):
+        raise BootRefusedError(f"{path!r} is a {type(found).__name__}, not a Surface")
+    return found
+
+
+def run(settings: Settings, surface_path: str) -> None:
+    """Run a worker until SIGTERM or SIGINT. Exits (SystemExit) with a line that says what to
+    change where it must not start."""
+    logs.configure(settings.log_level)
+    try:
+        where = places(settings)
+        surface = load_surface(surface_path)
+        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+            runner.run(_serve(settings, where, surface))
+    except BootRefusedError as refusal:
+        log.error("worker.refused", reason=str(refusal))
+        raise SystemExit(f"pgplane worker: {refusal}") from None
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
+async def _serve(settings: Settings, where: Places, surface: Surface) -> None:
+    signals = _Signals()
+    try:
+        await refuse_writers(where.client_url)
+        async with AsyncExitStack() as stack:
+            await _work(settings, where, surface, signals, stack)
+    except asyncio.CancelledError:
+        if not signals.came:
+            raise
+        log.info("worker.stopped", queue=where.queue)
+
+
+class _Signals:
+    """SIGTERM and SIGINT: they end the boot; once there is a loop, they stop that."""
+
+    def __init__(self) -> None:
+        booting = asyncio.current_task()
+        assert booting is not None  # noqa: S101 - a coroutine always has a task
+        self.came = False
+        self._act: Callable[[], object] = booting.cancel
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, self._on_signal)
+
+    def now_call(self, act: Callable[[], object]) -> None:
+        """What a signal does from now on."""
+        self._act = act
+
+    def _on_signal(self) -> None:
+        self.came = True
+        self._act()
+
+
+async def _work(
+    settings: Settings,
+    where: Places,
+    surface: Surface,
+    signals: _Signals,
+    stack: AsyncExitStack,
+) -> None:
+    worker = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
+    claims, settlements, beats = (
+        Line(where.queue_url, application_name=f"pgplane worker {purpose}")
+        for purpose in ("claims", "settlements", "heartbeat")
+    )
+    for line in (claims, settlements, beats):
+        stack.push_async_callback(line.close)
+    pool = await stack.enter_async_context(
+        session.client_pool(where.client_url, size=settings.concurrency)
+    )
+    cache: TtlCache[Answer] = TtlCache(settings.cache_entries)
+    held: dict[int, HeldJob] = {}
+    heartbeat = Heartbeat(
+        beats,
+        worker=worker,
+        queue=where.queue,
+        info=_info(settings, surface),
+        manifest=orjson.dumps(surface.manifest()).decode(),
+        held=held,
+        sweep_seconds=settings.sweep_seconds,
+    )
+    await _register(heartbeat, where.queue)
+    loop = ClaimLoop(
+        claims,
+        worker=worker,
+        queue=where.queue,
+        executor=Executor(surface, pool, cache),
+        settlement=Settlement(settlements),
+        heartbeat=heartbeat,
+        held=held,
+        concurrency=settings.concurrency,
+        idle_seconds=settings.idle_ms / 1000,
+        grace_seconds=settings.grace_seconds,
+    )
+    listener = _listener(where, loop, heartbeat)
+    await listener.start()
+    stack.push_async_callback(listener.stop)
+    signals.now_call(loop.stop)
+    log.info("worker.started", worker=worker, queue=where.queue, surface=surface.name)
+    async with asyncio.TaskGroup() as tasks:
+        beating = tasks.create_task(heartbeat.run())
+        await loop.run()
+        beating.cancel()
+    log.info("worker.stopped", worker=worker, queue=where.queue)
+
+
+async def _register(heartbeat: Heartbeat, queue: str) -> None:
+    try:
+        await patiently("queue database", heartbeat.register)
+    except NotFound:
+        raise BootRefusedError(
+            f"there is no queue {queue!r} (PLANE_QUEUE). An admin creates it:"
+            f" select plane.create_queue(p_queue => '{queue}')"
+        ) from None
+    except Forbidden as error:
+        raise BootRefusedError(
+            f"the login of PLANE_QUEUE_URL is no worker ({error}). Run:"
+            " grant plane_worker to <that login>"
+        ) from None
+    except LedgerError as error:
+        raise BootRefusedError(
+            f"the queue database answers {error.sqlstate}, {error}. Is it migrated?"
+            " Run: pgplane migrate"
+        ) from error
+
+
+def _listener(where: Places, loop: ClaimLoop, heartbeat: Heartbeat) -> Listener:
+    def heard(channel: str, payload: str) -> None:
+        if channel == "plane_cancel":
+            heartbeat.soon()
+        elif where.queue in payload.split(","):
+            loop.wake()
+
+    def connected() -> None:
+        heartbeat.soon()
+        loop.wake()
+
+    return Listener(
+        where.listen_url,
+        ("plane_ready", "plane_cancel"),
+        on_notification=heard,
+        on_connect=connected,
+        application_name="pgplane worker listener",
+    )
+
+
+def _info(settings: Settings, surface: Surface) -> str:
+    return orjson.dumps(
+        {
+            "surface": surface.name,
+            "host": socket.gethostname(),
+            "pid": os.getpid(),
+            "version": __version__,
+            "concurrency": settings.concurrency,
+        }
+    ).decode()

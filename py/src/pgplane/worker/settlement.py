@@ -1,0 +1,79 @@
+"""Settlement: telling the ledger how an attempt ended, through outages, within its lease."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from pgplane import ledger, logs
+from pgplane.errors import Busy, LedgerError, Unavailable
+from pgplane.worker.execution import Completion, failure
+from pgplane.worker.held import HeldJob
+from pgplane.worker.line import Line
+
+R = TypeVar("R")
+RETRY_SECONDS = (0.1, 0.5, 1.0, 2.0)
+
+log = logs.get("job")
+
+
+class Settlement:
+    """Settles jobs over one line. Each method returns what became of the job, as logs name it."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+
+    async def complete(self, held: HeldJob, completion: Completion) -> str:
+        """`done`, `refused` (an answer too), `lost`, `unsettled`, or a failure's status."""
+        answer = completion.answer
+
+        async def call() -> bool:
+            return await self._line.call(
+                ledger.complete_job,
+                *held.fence,
+                result=answer.result,
+                error=answer.error,
+                cache=completion.cache,
+            )
+
+        try:
+            completed = await self._within_lease(held, call)
+        except LedgerError as refusal:
+            log.error("result.rejected", job_id=held.claim.job_id, sqlstate=refusal.sqlstate)
+            return await self.fail(held, failure(refusal))
+        if completed is None:
+            return "unsettled"
+        if not completed:
+            return "lost"
+        return "refused" if answer.error is not None else "done"
+
+    async def fail(self, held: HeldJob, error: str) -> str:
+        """`pending`, `poison`, `cancelled`, `lost` or `unsettled`."""
+
+        async def call() -> str:
+            return await self._line.call(ledger.fail_job, *held.fence, error)
+
+        return await self._within_lease(held, call) or "unsettled"
+
+    async def release(self, held: HeldJob) -> str:
+        """`released`, `lost` or `unsettled`."""
+
+        async def call() -> bool:
+            return await self._line.call(ledger.release_job, *held.fence)
+
+        released = await self._within_lease(held, call)
+        if released is None:
+            return "unsettled"
+        return "released" if released else "lost"
+
+    async def _within_lease(self, held: HeldJob, call: Callable[[], Awaitable[R]]) -> R | None:
+        """Try until it is done or the lease is over; None then: the lease is the retry."""
+        pauses = iter(RETRY_SECONDS)
+        while True:
+            try:
+                return await call()
+            except (Unavailable, Busy) as outage:
+                pause = next(pauses, RETRY_SECONDS[-1])
+                if held.lease_seconds_left < pause:
+                    log.error("job.unsettled", job_id=held.claim.job_id, reason=str(outage))
+                    return None
+                await asyncio.sleep(pause)
