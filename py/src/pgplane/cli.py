@@ -1,5 +1,6 @@
 """The command `pgplane`: thin, each command is one call into the module of its noun."""
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,8 +8,9 @@ from pathlib import Path
 
 import click
 import psycopg
+from pydantic import ValidationError
 
-from . import __version__, migrations
+from . import __version__, logs, migrations
 from .settings import Settings
 from .tree import Tree, TreeError
 
@@ -30,9 +32,17 @@ def _plainly() -> Iterator[None]:
         raise click.ClickException(f"queue database: {unreachable}") from unreachable
 
 
+def _settings() -> Settings:
+    try:
+        return Settings()
+    except ValidationError as invalid:
+        wrong = "; ".join(f"PLANE_{str(e['loc'][0]).upper()}: {e['msg']}" for e in invalid.errors())
+        raise click.ClickException(wrong) from invalid
+
+
 def _url() -> str:
     """Where to migrate: DDL and its locks want a session of their own, as LISTEN does."""
-    url = Settings().listen_dsn
+    url = _settings().listen_dsn
     if url is None:
         raise click.ClickException("set PLANE_QUEUE_URL to the queue database's postgresql:// URL")
     return url
@@ -119,7 +129,7 @@ def render(version: str, scratch: str | None) -> None:
     with _plainly():
         try:
             for path in render(version, Tree.shipped(), scratch):
-                click.echo(f"wrote {path.relative_to(Path.cwd(), walk_up=True)}")
+                click.echo(f"wrote {os.path.relpath(path)}")
         except ReleaseError as refused:
             raise click.ClickException(str(refused)) from refused
 
@@ -137,7 +147,12 @@ def edge(host: str, port: int, static_dir: Path | None) -> None:
     """Serve HTTP and server-sent events."""
     from .edge import server
 
-    server.run(Settings(), host, port, static_dir)
+    settings = _settings()
+    try:
+        logs.configure(settings.log_level)
+        server.run(settings, host, port, static_dir)
+    except (server.AddressError, ValueError) as refused:
+        raise click.ClickException(str(refused)) from refused
 
 
 @main.command()
@@ -146,4 +161,4 @@ def worker(surface: str) -> None:
     """Answer the requests of a surface, given as the module and the name of its Surface."""
     from .worker import main as process
 
-    process.run(Settings(), surface)
+    process.run(_settings(), surface)
