@@ -212,7 +212,7 @@ def test_a_lock_timeout_of_the_caller_is_the_only_way_out_of_waiting(
 
 
 @pytest.mark.parametrize("committed", [True, False], ids=["committed", "rolled back"])
-def test_an_enqueue_while_its_key_is_being_completed_gets_a_job_it_can_count_on(
+def test_an_enqueue_while_its_key_is_being_completed_has_a_job_it_can_count_on(
     stage: Stage, producers: list[Session], workers: list[Session], committed: bool
 ) -> None:
     producer, worker = producers[0], workers[0]
@@ -221,17 +221,11 @@ def test_an_enqueue_while_its_key_is_being_completed_gets_a_job_it_can_count_on(
 
     worker.begin()
     assert complete(worker, first, 1)
-    producer.start(ENQUEUE, "report")
-    producer.waits_for(worker)
+    joined = enqueue(producer, "report")
     worker.run("commit" if committed else "rollback")
-    ((job_id, coalesced),) = producer.result()
 
-    if committed:
-        assert (job_id > first, coalesced) == (True, False)
-        assert status(stage, job_id) == "pending"
-    else:
-        assert (job_id, coalesced) == (first, True)
-        assert status(stage, first) == "in_progress"
+    assert status(stage, joined) == ("done" if committed else "in_progress")
+    assert (enqueue(producer, "report") == first) is not committed
 
 
 def test_a_completion_does_not_wait_for_an_enqueuer_that_joined_the_job(

@@ -1,0 +1,81 @@
+"""Tickets: what they open, and that nothing else does."""
+
+import pytest
+
+from pgplane.edge.problems import Problem
+from pgplane.edge.tickets import Tickets
+
+KEYS = ("ab" * 32, "cd" * 32)
+
+
+class Clock:
+    now = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def tickets(clock: Clock) -> Tickets:
+    return Tickets(b"a key that edges share", 180, clock)
+
+
+def refused(tickets: Tickets, ticket: str, surface: str = "flights", job_id: int = 7) -> str:
+    with pytest.raises(Problem) as raised:
+        tickets.check(ticket, surface, job_id)
+    assert raised.value.status == 401
+    assert "WWW-Authenticate" in raised.value.headers
+    return raised.value.code
+
+
+@pytest.mark.parametrize("keys", [KEYS, KEYS[:1]])
+def test_a_ticket_gives_its_scope_keys_back(tickets: Tickets, keys: tuple[str, ...]) -> None:
+    assert tickets.check(tickets.issue("flights", 7, keys), "flights", 7) == keys
+
+
+def test_every_edge_with_the_key_checks_it(tickets: Tickets, clock: Clock) -> None:
+    other = Tickets(b"a key that edges share", 5, clock)
+    assert other.check(tickets.issue("flights", 7, KEYS), "flights", 7) == KEYS
+
+
+def test_a_ticket_is_for_one_job_of_one_surface(tickets: Tickets) -> None:
+    ticket = tickets.issue("flights", 7, KEYS)
+    assert refused(tickets, ticket, job_id=8) == "TICKET_INVALID"
+    assert refused(tickets, ticket, surface="flight") == "TICKET_INVALID"
+    assert refused(tickets, ticket, surface="flightss") == "TICKET_INVALID"
+
+
+def test_a_ticket_expires(tickets: Tickets, clock: Clock) -> None:
+    ticket = tickets.issue("flights", 7, KEYS)
+    clock.now += 179
+    assert tickets.check(ticket, "flights", 7) == KEYS
+    clock.now += 1
+    assert refused(tickets, ticket) == "TICKET_EXPIRED"
+
+
+def test_another_key_makes_no_ticket_for_this_one(tickets: Tickets) -> None:
+    assert refused(tickets, Tickets(b"another", 180).issue("flights", 7, KEYS)) == "TICKET_INVALID"
+
+
+def test_no_changed_byte_is_accepted(tickets: Tickets) -> None:
+    ticket = tickets.issue("timetable", 7, KEYS[:1])
+    assert len(ticket) % 4 == 0, "no bits are left over in its last character"
+    for place, character in enumerate(ticket):
+        changed = ticket[:place] + ("B" if character == "A" else "A") + ticket[place + 1 :]
+        assert refused(tickets, changed, surface="timetable") == "TICKET_INVALID"
+
+
+@pytest.mark.parametrize("ticket", ["", "x", "....", "é", "A" * 100, "A" * 100_000, "\0"])
+def test_what_is_no_ticket_is_refused(tickets: Tickets, ticket: str) -> None:
+    assert refused(tickets, ticket) == "TICKET_INVALID"
+
+
+def test_a_ticket_may_stand_in_a_url(tickets: Tickets) -> None:
+    ticket = tickets.issue("flights", 2**63 - 1, KEYS)
+    assert ticket.isascii()
+    assert ticket.replace("-", "").replace("_", "").isalnum()
