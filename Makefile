@@ -1,0 +1,87 @@
+# Everything starts here: `make` prints what there is.
+
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALLED := .venv/.installed
+# True where the page can be built and tested.
+NODE := command -v npm >/dev/null && node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' 2>/dev/null
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help install demo test lint format pgtap pytest page bootstrap migrate revert verify status release clean
+
+help: ## Print this
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+install: $(INSTALLED) ## Make .venv with everything in it
+
+demo: $(INSTALLED) ## Real questions about real flights, then a page; ONCE=1 ends by itself
+	@if $(NODE); then $(MAKE) --no-print-directory web/dist/index.html; \
+	 else echo "The page needs Node 20 or newer, which is not here: the demo runs without it."; fi
+	@cd examples/flights && ../../$(BIN)/python -m flights.demo
+
+test: $(INSTALLED) ## All tests and checks, with a summary
+	@tools/ensure-test-tools.sh
+	@tools/run-tests.sh
+
+lint: $(INSTALLED) ## Style and types of the Python code
+	$(BIN)/ruff check py examples db
+	$(BIN)/ruff format --check py examples db
+	cd py && ../$(BIN)/mypy
+
+format: $(INSTALLED) ## Lay the Python code out
+	$(BIN)/ruff check --fix py examples db
+	$(BIN)/ruff format py examples db
+
+pgtap: $(INSTALLED) ## SQL tests: pgTAP through pg_prove; FILES= for some of them
+	@cd py && ../$(BIN)/python -m tests.pgtap $(abspath $(FILES))
+
+pytest: $(INSTALLED) ## Python tests; ARGS= for pytest's own
+	@cd py && ../$(BIN)/python -m pytest $(ARGS)
+
+page: $(INSTALLED) ## The page and the browser client: checks, tests, a real browser
+	@if $(NODE); then $(MAKE) --no-print-directory page-tests; \
+	 else echo "The page's tests are left out: they need Node 20 or newer."; fi
+
+.PHONY: page-tests
+page-tests: web/node_modules/.package-lock.json
+	cd web && npm run check && npm test && npm run build && npm run test:page
+
+bootstrap: $(INSTALLED) ## Make roles and schemas in PLANE_QUEUE_URL: a DBA, once per database
+	@$(BIN)/pgplane bootstrap
+
+migrate: $(INSTALLED) ## Migrate PLANE_QUEUE_URL to this tree
+	@$(BIN)/pgplane migrate
+
+revert: $(INSTALLED) ## Roll PLANE_QUEUE_URL back; TO= names the last migration to keep
+	@$(if $(TO),$(BIN)/pgplane revert --to $(TO),echo "say which migration to keep: make revert TO=0001 (0: none)"; exit 1)
+
+verify: $(INSTALLED) ## Check PLANE_QUEUE_URL against this tree
+	@$(BIN)/pgplane verify
+
+status: $(INSTALLED) ## Show what is applied in PLANE_QUEUE_URL
+	@$(BIN)/pgplane status
+
+release: $(INSTALLED) ## Freeze the SQL as db/releases/VERSION; VERSION= as in py/pyproject.toml
+	@$(if $(VERSION),$(BIN)/pgplane release render $(VERSION),echo "say which: make release VERSION=0.1.0"; exit 1)
+
+clean: ## Remove all that was made here
+	rm -rf .venv .demo .test .tools web/node_modules web/dist web/dist-client
+	find . -name __pycache__ -prune -exec rm -rf {} +
+	rm -rf py/.pytest_cache py/.mypy_cache py/.ruff_cache .ruff_cache py/.hypothesis
+
+$(INSTALLED): py/requirements.lock py/pyproject.toml py/hatch_build.py
+	@tools/check-python.sh $(PYTHON)
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@echo "Installing the Python packages of py/requirements.lock into .venv ..."
+	@$(BIN)/pip install --disable-pip-version-check --require-hashes -r py/requirements.lock
+	@$(BIN)/pip install --disable-pip-version-check -q --no-deps --no-build-isolation -e py
+	@touch $@
+
+web/node_modules/.package-lock.json: web/package.json web/package-lock.json
+	cd web && npm ci --no-audit --no-fund
+	@touch $@
+
+web/dist/index.html: web/node_modules/.package-lock.json $(shell find web/src web/*.ts -type f 2>/dev/null)
+	cd web && npm run build
+	@touch $@
