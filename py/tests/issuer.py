@@ -55,7 +55,7 @@ class Issuer:
     def token(
         self,
         client: str = "acme",
-        actor: str | None = "ann@acme.example",
+        actor: str = "ann@acme.example",
         scope: Sequence[str] = ("EWR", "JFK"),
         **claims: Any,
     ) -> str:
@@ -65,14 +65,14 @@ class Issuer:
     def claims(
         self,
         client: str = "acme",
-        actor: str | None = "ann@acme.example",
+        actor: str = "ann@acme.example",
         scope: Sequence[str] = ("EWR", "JFK"),
         **claims: Any,
     ) -> dict[str, Any]:
         """The claims of a good token."""
         return {
             "client": client,
-            **({"email": actor} if actor else {}),
+            "email": actor,
             "branches": list(scope),
             "aud": AUDIENCE,
             "exp": int(time.time()) + 300,

@@ -53,14 +53,12 @@ async def test_a_good_token_names_its_caller(issuer: Issuer, verifier: Verifier)
     )
 
 
-async def test_a_caller_needs_no_name_and_is_no_staff_unless_told(
-    issuer: Issuer, verifier: Verifier
-) -> None:
-    caller = await verifier.caller(f"Bearer {issuer.token(actor=None)}")
-    assert (caller.actor, caller.staff, caller.surfaces) == (None, False, None)
+async def test_a_caller_is_no_staff_unless_told(issuer: Issuer, verifier: Verifier) -> None:
+    caller = await verifier.caller(f"Bearer {issuer.token()}")
+    assert (caller.staff, caller.surfaces) == (False, None)
     assert json.loads(caller.envelope()) == {
         "client": "acme",
-        "actor": None,
+        "actor": "ann@acme.example",
         "staff": False,
         "scope": ["EWR", "JFK"],
     }
@@ -107,7 +105,8 @@ async def test_no_token_is_told_apart(verifier: Verifier, header: str | None) ->
         ({"branches": ["JFK", 1]}, "the token names no scope (claim branches, a list)"),
         ({"branches": [""]}, "the token names no scope (claim branches, a list)"),
         ({"staff": "yes"}, "the token's claim staff is neither true nor false"),
-        ({"email": 7}, "the token's claim email is no name"),
+        ({"email": 7}, "the token names no person (claim email)"),
+        ({"email": None}, "the token names no person (claim email)"),
         ({"surfaces": "flights"}, "the token's claim surfaces is no list of names"),
     ],
 )
@@ -229,7 +228,7 @@ def test_a_private_or_weak_key_is_no_setting() -> None:
 
 
 def test_a_caller_enters_only_the_surfaces_of_its_token() -> None:
-    caller = Caller("acme", None, False, ("JFK",), frozenset({"flights"}))
+    caller = Caller("acme", "ann", False, ("JFK",), frozenset({"flights"}))
     caller.enter("flights")
     with pytest.raises(Problem) as raised:
         caller.enter("crews")

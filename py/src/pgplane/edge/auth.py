@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeGuard
 
 import jwt
 import orjson
@@ -46,7 +46,7 @@ class Caller:
     """Who asks: client, person, staff flag and branches, as the issuer signed them."""
 
     client: str
-    actor: str | None
+    actor: str
     staff: bool
     scope: tuple[str, ...]
     surfaces: frozenset[str] | None = None
@@ -170,14 +170,14 @@ class Verifier:
     def _caller(self, claims: Mapping[str, Any]) -> Caller:
         names = self._claims
         client = claims.get(names.client)
-        if not isinstance(client, str) or not _is_word(client):
+        if not _is_word(client):
             _refuse("TOKEN_INVALID", f"the token names no client (claim {names.client})")
+        actor = claims.get(names.actor)
+        if not _is_word(actor):
+            _refuse("TOKEN_INVALID", f"the token names no person (claim {names.actor})")
         scope = claims.get(names.scope)
         if not isinstance(scope, list) or not scope or not all(map(_is_word, scope)):
             _refuse("TOKEN_INVALID", f"the token names no scope (claim {names.scope}, a list)")
-        actor = claims.get(names.actor)
-        if actor is not None and not _is_word(actor):
-            _refuse("TOKEN_INVALID", f"the token's claim {names.actor} is no name")
         staff = claims.get(names.staff, False)
         if not isinstance(staff, bool):
             _refuse("TOKEN_INVALID", f"the token's claim {names.staff} is neither true nor false")
@@ -205,7 +205,7 @@ def _key_source(settings: Settings) -> KeySource:
     return NoKeys()
 
 
-def _is_word(value: object) -> bool:
+def _is_word(value: object) -> TypeGuard[str]:
     """A name that can be part of an identity: not empty, not endless, no NUL."""
     return isinstance(value, str) and 0 < len(value) <= MAX_CLAIM_LENGTH and "\0" not in value
 

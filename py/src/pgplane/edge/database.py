@@ -75,4 +75,5 @@ class QueueDatabase:
                     except Unavailable:
                         if last or not connection.closed:
                             raise
+            await self._pool.check()
         raise AssertionError("unreachable")

@@ -84,9 +84,8 @@ def from_ledger(error: LedgerError) -> Problem:
     if error.status >= 500 and not isinstance(error, NotReady | Busy | Unavailable):
         return internal()
     if isinstance(error, Unavailable):
-        return Problem(
-            503, "UNAVAILABLE", "the queue database cannot be reached; try again", headers
-        )
+        detail = "the queue database is unreachable" if error.sqlstate else error.message
+        return Problem(503, "UNAVAILABLE", f"{detail}; try again later", headers)
     if isinstance(error, Busy):
         return Problem(503, "BUSY", "the queue database is busy; try again", headers)
     if error.sqlstate in _NUL_SQLSTATES:

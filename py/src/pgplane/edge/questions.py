@@ -19,8 +19,14 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
 
 
-# Numbers stay text: params are handed on as they were written, never computed with.
-_decoder = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_no_constant)
+class _Number:
+    """A number, unread: params are handed on as they were written, never computed with."""
+
+    def __init__(self, _text: str) -> None:
+        pass
+
+
+_decoder = json.JSONDecoder(parse_int=_Number, parse_float=_Number, parse_constant=_no_constant)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ class ScopeKeys:
 
     async def _compute(self, caller: Caller) -> tuple[str, ...]:
         scope = orjson.dumps(caller.scope).decode()
-        actors = (None,) if caller.actor is None else (None, caller.actor)
+        actors = (None, caller.actor)
         return tuple(
             [
                 await self._database.call(

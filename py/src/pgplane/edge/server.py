@@ -63,8 +63,14 @@ def run(
     to reconnect; whatever is then still open at the end of it is cut. Raises AddressError, and
     what `create_app` raises.
     """
+    server = make_server(settings, static_dir)
+    with listen(host, port) as listening:
+        server.run(sockets=[listening])
+
+
+def make_server(settings: Settings, static_dir: Path | None = None) -> Server:
+    """The edge, ready to `run` or `serve` on sockets of `listen`."""
     app = create_app(settings, static_dir)
-    listening = _listen(host, port)
     config = uvicorn.Config(
         app,
         loop="uvloop",
@@ -77,11 +83,11 @@ def run(
         backlog=BACKLOG,
         timeout_graceful_shutdown=math.ceil(settings.grace_seconds),
     )
-    with listening:
-        Server(config, app.state.edge, settings.grace_seconds / 2).run(sockets=[listening])
+    return Server(config, app.state.edge, settings.grace_seconds / 2)
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
+    """A listening TCP socket; raises AddressError."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listening = socket.create_server((host, port), family=family, backlog=BACKLOG)
