@@ -28,6 +28,7 @@ lint: $(INSTALLED) ## Style and types of the Python code
 	$(BIN)/ruff check py examples db
 	$(BIN)/ruff format --check py examples db
 	cd py && ../$(BIN)/mypy
+	cd examples/flights && ../../$(BIN)/mypy --config-file ../../py/pyproject.toml flights tests
 
 format: $(INSTALLED) ## Lay the Python code out
 	$(BIN)/ruff check --fix py examples db

@@ -5,7 +5,8 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-CARRIED = ("bootstrap.sql", "grants.sql", "functions", "triggers", "views", "migrations", "verify", "releases")
+FILES = ("bootstrap.sql", "grants.sql")
+FOLDERS = ("functions", "triggers", "views", "migrations", "verify", "releases")
 
 
 class SqlTree(BuildHookInterface):
@@ -15,6 +16,6 @@ class SqlTree(BuildHookInterface):
         if version == "editable":
             return
         db = Path(self.root).parent / "db"
-        for name in CARRIED:
+        for name in FILES + FOLDERS:
             if (db / name).exists():
                 build_data["force_include"][str(db / name)] = f"pgplane/db/{name}"

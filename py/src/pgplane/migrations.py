@@ -27,6 +27,19 @@ from .turn import (
     take_turn,
 )
 
+__all__ = [
+    "Change",
+    "MigrationError",
+    "Standing",
+    "Status",
+    "bootstrap",
+    "migrate",
+    "revert",
+    "settle",
+    "status",
+    "verify",
+]
+
 
 @dataclass(frozen=True)
 class Standing:
