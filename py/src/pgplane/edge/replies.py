@@ -120,7 +120,7 @@ def _error(job_id: int, problem: Problem) -> bytes:
 
 def _refusal(error: bytes) -> Problem:
     """The problem for a handler's `{status, code, message, …}`; what is not so gets defaults."""
-    payload: Any = orjson.loads(error)
+    payload: Any = orjson.loads(bytes(error))
     fields: dict[str, Any] = dict(payload) if isinstance(payload, dict) else {}
     status, code, message = (fields.pop(name, None) for name in ("status", "code", "message"))
     if not isinstance(status, int) or not 400 <= status <= 599:
