@@ -1,6 +1,6 @@
 """The flights surface: seven questions about real flights.
 
-    pgplane worker flights.surface:surface
+pgplane worker flights.surface:surface
 """
 
 from __future__ import annotations

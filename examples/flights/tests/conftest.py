@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from flights.database import loader
-from flights.database.loader import ClientDatabase
 from pgplane.session import connect, reading
 from psycopg import AsyncConnection
 from tests.postgres import Server
+
+from flights.database import loader
+from flights.database.loader import ClientDatabase
 
 
 def silent(_of: str, _part: float) -> None:

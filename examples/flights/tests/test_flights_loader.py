@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import psycopg
 import pytest
-from flights.database import loader, source
-from flights.database.dsn import url
-from flights.database.loader import ClientDatabase
 from pgplane.session import connect, writable
 from psycopg import AsyncConnection, errors
 from psycopg.conninfo import conninfo_to_dict
 from tests.postgres import Server
+
+from flights.database import loader, source
+from flights.database.dsn import url
+from flights.database.loader import ClientDatabase
 
 
 @pytest.mark.parametrize("table", source.TABLES, ids=lambda table: table.name)
@@ -52,15 +53,15 @@ async def test_a_loaded_database_is_recognised(
 async def test_a_load_that_breaks_off_leaves_nothing_and_can_be_repeated(
     client_server: Server, flights_db: ClientDatabase
 ) -> None:
-    class Interrupted(Exception):
+    class StoppedError(Exception):
         pass
 
     def interrupt(of: str, _part: float) -> None:
         if of == "flights":
-            raise Interrupted
+            raise StoppedError
 
     admin = client_server.database_url("postgres")
-    with pytest.raises(Interrupted):
+    with pytest.raises(StoppedError):
         await loader.ensure(admin, password="it's / @ secret", report=interrupt, database="half")
     async with await AsyncConnection.connect(client_server.database_url("half")) as inside:
         cursor = await inside.execute("select to_regnamespace('nyc') is null")
@@ -128,7 +129,7 @@ async def test_every_table_and_column_is_explained(flights_db: ClientDatabase) -
 
 def test_a_missing_package_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
-    with pytest.raises(source.SourceMissing, match="make install"):
+    with pytest.raises(source.SourceMissingError, match="make install"):
         source.directory()
 
 

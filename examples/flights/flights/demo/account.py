@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from flights.demo.trouble import Trouble
+from flights.demo.trouble import DemoError
 
 
 @dataclass(frozen=True)
@@ -26,19 +26,18 @@ class Account:
 
     def run(self, command: Sequence[str | Path], cwd: Path) -> subprocess.CompletedProcess[str]:
         """Run a command to its end as this account; output and errors come back as one text."""
-        with open(os.devnull, "rb") as nothing:
-            return subprocess.run(
-                [str(part) for part in command],
-                cwd=cwd,
-                env=_environment(),
-                stdin=nothing,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                errors="replace",
-                check=False,
-                **self._identity(),
-            )
+        return subprocess.run(
+            [str(part) for part in command],
+            cwd=cwd,
+            env=_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            check=False,
+            **self._identity(),
+        )
 
     def own(self, path: Path) -> None:
         """Give a path to this account."""
@@ -60,7 +59,7 @@ class Account:
 
 
 def for_server() -> Account:
-    """Ourselves, or `nobody` where we are root. Raises Trouble."""
+    """Ourselves, or `nobody` where we are root. Raises DemoError."""
     if os.name != "posix" or os.geteuid() != 0:
         return Account("you", None)
     import pwd
@@ -68,7 +67,7 @@ def for_server() -> Account:
     try:
         entry = pwd.getpwnam("nobody")
     except KeyError:
-        raise Trouble(
+        raise DemoError(
             "PostgreSQL refuses to run as root and there is no account `nobody` to run it under: "
             "run `make demo` as an ordinary user, or set PLANE_QUEUE_URL to a server of your own"
         ) from None

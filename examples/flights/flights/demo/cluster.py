@@ -15,7 +15,7 @@ import psutil  # type: ignore[import-untyped]
 
 from flights.database.dsn import url
 from flights.demo import account, binaries, ports
-from flights.demo.trouble import Trouble, tail
+from flights.demo.trouble import DemoError, tail
 
 _NEEDED = 600 * 1024 * 1024
 _START_SECONDS = 60
@@ -59,7 +59,7 @@ class Cluster:
             say: told what is being done.
 
         Raises:
-            Trouble: no room, the port is taken, the server does not start, ….
+            DemoError: no room, the port is taken, the server does not start, ….
         """
         self._require_room()
         if not self.data.exists():
@@ -69,23 +69,29 @@ class Cluster:
         self._clear_leftovers(say)
         port = ports.free() if port is None else port
         ports.require_free(port, "DEMO_PG_PORT")
-        settings = " ".join(f"-c {name}='{value}'" for name, value in {**_SETTINGS, "port": port}.items())
+        settings = " ".join(
+            f"-c {name}='{value}'" for name, value in {**_SETTINGS, "port": port}.items()
+        )
         self.log.unlink(missing_ok=True)
-        started = self._pg_ctl("start", "-w", "-t", str(_START_SECONDS), "-l", self.log, "-o", settings)
+        started = self._pg_ctl(
+            "start", "-w", "-t", str(_START_SECONDS), "-l", self.log, "-o", settings
+        )
         if started.returncode != 0:
-            raise Trouble(
+            raise DemoError(
                 f"PostgreSQL did not start; the end of {self.log}:\n{tail(self.log)}\n"
                 f"If its data are damaged, remove {self.home} and run `make demo` again."
             )
         password = (self.home / "password").read_text(encoding="utf-8").strip()
-        return url(host="127.0.0.1", port=port, user="postgres", password=password, dbname="postgres")
+        return url(
+            host="127.0.0.1", port=port, user="postgres", password=password, dbname="postgres"
+        )
 
     def stop(self) -> None:
         """Stop the server; one that is not running is fine."""
         self._pg_ctl("stop", "-w", "-m", "fast")
 
     def _make(self) -> None:
-        """Initialise beside the final place and rename, so that a killed run leaves no half of it."""
+        """Initialise beside the final place and rename: a killed run leaves no half of it."""
         password = self.home / "password"
         password.touch(mode=0o600)
         password.write_text(secrets.token_urlsafe(24) + "\n", encoding="utf-8")
@@ -107,25 +113,29 @@ class Cluster:
             cwd=self.home,
         )  # fmt: skip
         if made.returncode != 0:
-            raise Trouble(f"initdb failed:\n{made.stdout.strip()}")
+            raise DemoError(f"initdb failed:\n{made.stdout.strip()}")
         unfinished.rename(self.data)
 
     def _require_room(self) -> None:
         free = shutil.disk_usage(self.home).free
         if not self.data.exists() and free < _NEEDED:
-            raise Trouble(
-                f"the demo needs about {_NEEDED >> 20} MB and {self.home} has {free >> 20} MB free: "
+            raise DemoError(
+                f"the demo needs about {_NEEDED >> 20} MB; {self.home} has {free >> 20} MB free: "
                 "make room, or set DEMO_DIR to a folder on another disk"
             )
 
     def _require_version(self) -> None:
         answer = self.account.run([self.programs / "postgres", "--version"], cwd=self.home)
-        program = answer.stdout.split()[-1].split(".")[0] if answer.returncode == 0 else answer.stdout.strip()
+        program = (
+            answer.stdout.split()[-1].split(".")[0]
+            if answer.returncode == 0
+            else answer.stdout.strip()
+        )
         data = (self.data / "PG_VERSION").read_text(encoding="ascii").strip()
         if program != data:
-            raise Trouble(
-                f"the data in {self.data} are of PostgreSQL {data}, the installed server is {program}: "
-                f"remove {self.home} and run `make demo` again"
+            raise DemoError(
+                f"the data in {self.data} are of PostgreSQL {data}, "
+                f"the installed server is {program}: remove {self.home} and run `make demo` again"
             )
 
     def _clear_leftovers(self, say: Say) -> None:
@@ -137,7 +147,9 @@ class Cluster:
         if first.isdigit() and _is_postgres(int(first)):
             say("stopping the server that an earlier run left behind")
             if self._pg_ctl("stop", "-w", "-m", "fast").returncode != 0:
-                raise Trouble(f"a server of an earlier run (process {first}) does not stop: end it, then try again")
+                raise DemoError(
+                    f"a server of an earlier run (process {first}) does not stop: end it yourself"
+                )
         else:
             pid_file.unlink(missing_ok=True)
 
@@ -148,7 +160,10 @@ class Cluster:
 
 
 def prepared(folder: Path, say: Say) -> Cluster:
-    """The cluster below a folder; elsewhere where the server's account cannot go there. Raises Trouble."""
+    """The cluster below a folder, or elsewhere if the server's account cannot go there.
+
+    Raises DemoError.
+    """
     who = account.for_server()
     programs = binaries.installed()
     home = folder / "postgres"
@@ -166,12 +181,15 @@ def prepared(folder: Path, say: Say) -> Cluster:
 
 
 def _shared(folder: Path) -> Path:
-    """A folder of ours that everybody can enter, the same for each run from `folder`. Raises Trouble."""
+    """A folder of ours that everybody can enter, always the same for `folder`.
+
+    Raises DemoError.
+    """
     name = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:8]
-    shared = Path("/var/tmp") / f"pgplane-demo-{name}"
+    shared = Path("/var/tmp", f"pgplane-demo-{name}")  # noqa: S108 - its owner is checked
     shared.mkdir(mode=0o755, exist_ok=True)
     if shared.is_symlink() or shared.stat().st_uid != os.geteuid():
-        raise Trouble(f"{shared} belongs to somebody else: remove it, or set DEMO_DIR")
+        raise DemoError(f"{shared} belongs to somebody else: remove it, or set DEMO_DIR")
     shared.chmod(0o755)
     return shared
 

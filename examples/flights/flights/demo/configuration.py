@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from flights.demo.trouble import Trouble
+from flights.demo.trouble import DemoError
 
 REPOSITORY = Path(__file__).resolve().parents[4]
 DEFAULT_PORT = 8811
@@ -37,7 +37,7 @@ class Configuration:
 
 
 def read(environ: Mapping[str, str] | None = None) -> Configuration:
-    """Read the environment; an empty variable counts as unset. Raises Trouble."""
+    """Read the environment; an empty variable counts as unset. Raises DemoError."""
     given = {name: value for name, value in (environ or os.environ).items() if value.strip()}
     return Configuration(
         folder=Path(given.get("DEMO_DIR", REPOSITORY / ".demo")).expanduser().resolve(),
@@ -54,5 +54,5 @@ def _port(given: Mapping[str, str], name: str) -> int | None:
     if text is None:
         return None
     if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 65535):
-        raise Trouble(f"{name}={text}: a port is a number from 1 to 65535")
+        raise DemoError(f"{name}={text}: a port is a number from 1 to 65535")
     return int(text)

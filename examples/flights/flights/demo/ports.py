@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 
-from flights.demo.trouble import Trouble
+from flights.demo.trouble import DemoError
 
 HOST = "127.0.0.1"
 _TRIES = 50
@@ -29,16 +29,18 @@ def is_free(port: int) -> bool:
 
 
 def require_free(port: int, setting: str) -> None:
-    """Raises Trouble where the port is taken, naming the setting that changes it."""
+    """Raises DemoError where the port is taken, naming the setting that changes it."""
     if not is_free(port):
-        raise Trouble(
+        raise DemoError(
             f"port {port} is taken: stop what listens there, or set {setting} to another port"
         )
 
 
 def first_free(port: int) -> int:
-    """This port, or the next one that is free. Raises Trouble."""
+    """This port, or the next one that is free. Raises DemoError."""
     for candidate in range(port, port + _TRIES):
         if is_free(candidate):
             return candidate
-    raise Trouble(f"ports {port} to {port + _TRIES - 1} are all taken: set DEMO_PORT to a free one")
+    raise DemoError(
+        f"ports {port} to {port + _TRIES - 1} are all taken: set DEMO_PORT to a free one"
+    )

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
 import psutil  # type: ignore[import-untyped]
 
-from flights.demo.trouble import Trouble, tail
+from flights.demo.trouble import DemoError, tail
 
 _GRACE_SECONDS = 15.0
 
@@ -20,35 +20,39 @@ _GRACE_SECONDS = 15.0
 class Child:
     """One running process; its output goes to a log file.
 
-    It has a session of its own: a Ctrl-C reaches the demo alone, which then ends its children in order.
+    It has a session of its own: a Ctrl-C reaches the demo alone, which ends its children in order.
     """
 
-    def __init__(self, name: str, command: Sequence[str], env: Mapping[str, str], log: Path) -> None:
-        """Start it. `env` is added to ours. Raises Trouble."""
+    def __init__(
+        self, name: str, command: Sequence[str], env: Mapping[str, str], log: Path
+    ) -> None:
+        """Start it, with exactly this environment. Raises DemoError."""
         self.name = name
         self.log = log
         with log.open("wb") as output:
             try:
                 self._process = subprocess.Popen(
                     list(command),
-                    env={**os.environ, **env},
+                    env=dict(env),
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
                 )
             except OSError as error:
-                raise Trouble(f"cannot start {name} ({command[0]}): {error.strerror}") from error
+                raise DemoError(f"cannot start {name} ({command[0]}): {error.strerror}") from error
 
     @property
     def pid(self) -> int:
         return self._process.pid
 
     def require_alive(self) -> None:
-        """Raises Trouble, with the end of the log, where the process has ended."""
+        """Raises DemoError, with the end of the log, where the process has ended."""
         status = self._process.poll()
         if status is not None:
-            raise Trouble(f"{self.name} ended with status {status}; the end of {self.log}:\n{tail(self.log)}")
+            raise DemoError(
+                f"{self.name} ended with status {status}; the end of {self.log}:\n{tail(self.log)}"
+            )
 
     def stop(self) -> int:
         """Ask it to end, insist after a grace time; its exit status."""
@@ -62,7 +66,7 @@ class Child:
 
 
 class Register:
-    """Which children this run has, kept in a file: so that the next run can end what a killed one left."""
+    """Which children this run has, in a file: the next run ends what a killed one left."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -93,6 +97,10 @@ class Register:
                     _wait(process)
             except psutil.NoSuchProcess:
                 continue
+        self.forget()
+
+    def forget(self) -> None:
+        """All of them have ended."""
         self._file.unlink(missing_ok=True)
 
 
@@ -104,13 +112,16 @@ def _wait(process: psutil.Process) -> None:
         process.wait(_GRACE_SECONDS)
 
 
-def wait_until(ready: Callable[[], bool], children: Sequence[Child], what: str, seconds: float) -> None:
-    """Wait for a condition, watching the children meanwhile. Raises Trouble when one ends, or time is up."""
+async def wait_until(
+    ready: Callable[[], Awaitable[bool]], child: Child, seconds: float = 30.0
+) -> None:
+    """Wait for a child to be ready. Raises DemoError, with its log's end, if it ends or is late."""
     deadline = time.monotonic() + seconds
-    while not ready():
-        for child in children:
-            child.require_alive()
+    while not await ready():
+        child.require_alive()
         if time.monotonic() > deadline:
-            logs = "\n".join(f"  {child.name}, the end of {child.log}:\n{tail(child.log)}" for child in children)
-            raise Trouble(f"{what} did not become ready within {seconds:.0f} s\n{logs}")
-        time.sleep(0.05)
+            raise DemoError(
+                f"{child.name} was not ready within {seconds:.0f} s; "
+                f"the end of {child.log}:\n{tail(child.log)}"
+            )
+        await asyncio.sleep(0.05)

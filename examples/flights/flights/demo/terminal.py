@@ -1,4 +1,4 @@
-"""What a person watches while the demo works: one moving line on a terminal, plain lines elsewhere."""
+"""What a person watches while the demo works: a moving line on a terminal, else plain lines."""
 
 from __future__ import annotations
 

@@ -30,7 +30,8 @@ class Series:
         light: drill-downs, one after another, each by an idle worker.
         heavy: aggregations, one after another.
         cached: questions that the worker answered from its cache.
-        starts: job id → when its handler began, seconds of the epoch by this machine's clock.
+        starts: job id → seconds from its creation (the queue database's clock) to its handler's
+            start (this machine's clock).
         skew: the queue database's clock minus ours, in seconds.
     """
 
@@ -42,7 +43,7 @@ class Series:
 
 
 def table(series: Series) -> list[Row]:
-    """The rows, in the order in which a question passes the steps; a step without samples is left out."""
+    """The rows, in the order in which a question passes the steps; none without samples."""
     light, skew = series.light, series.skew
     rows = [
         Row("Enqueue → 202", [reply.accepted - reply.sent for reply in light]),
@@ -57,13 +58,11 @@ def table(series: Series) -> list[Row]:
     return [row for row in rows if row.samples]
 
 
-def queue_waits(
-    replies: Iterable[Reply], starts: dict[str, float], skew: float
-) -> Iterable[float]:
-    """Seconds from each job's creation to its handler's start; jobs whose start is unknown are left out."""
+def queue_waits(replies: Iterable[Reply], starts: dict[str, float], skew: float) -> Iterable[float]:
+    """Seconds from each job's creation to its handler's start, where that is known."""
     for reply in replies:
         if reply.job_id in starts:
-            yield starts[reply.job_id] + skew - reply.times["created"]
+            yield starts[reply.job_id] + skew
 
 
 def rendered(rows: Sequence[Row]) -> list[str]:

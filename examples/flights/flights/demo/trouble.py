@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 
-class Trouble(Exception):
+class DemoError(Exception):
     """Something a person has to put right; the message says what was wrong and what to do."""
 
 

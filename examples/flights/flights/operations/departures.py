@@ -1,4 +1,4 @@
-"""Single flights: the drill-down, and one airport's board. Never cached: details are always fresh."""
+"""Single flights: the drill-down, and one airport's board. Never cached: always fresh."""
 
 from __future__ import annotations
 
