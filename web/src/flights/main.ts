@@ -1,0 +1,20 @@
+import { BoardPanel } from './board.js';
+import { CarriersPanel } from './carriers.js';
+import { Chart } from './chart.js';
+import { HoursPanel, TrafficPanel } from './charts.js';
+import { Details } from './details.js';
+import { Page } from './page.js';
+import { Panel } from './panel.js';
+import { PickBar } from './pickbar.js';
+import { RequestStrip } from './strip.js';
+
+customElements.define('flights-panel', Panel);
+customElements.define('flights-chart', Chart);
+customElements.define('flights-requests', RequestStrip);
+customElements.define('flights-picks', PickBar);
+customElements.define('flights-traffic', TrafficPanel);
+customElements.define('flights-hours', HoursPanel);
+customElements.define('flights-carriers', CarriersPanel);
+customElements.define('flights-board', BoardPanel);
+customElements.define('flights-details', Details);
+customElements.define('flights-page', Page);
