@@ -51,6 +51,16 @@ begin
             where f.queue_id = p_queue.id and f.lane = plane._lane(v_job.priority, false) and f.pos = p_job_id
             for update skip locked)
         returning r.* into v_ready;
+        if not found then
+            delete from plane.ready r
+            where r.ctid = (
+                select f.ctid
+                from plane.ready f
+                where f.job_id = p_job_id and f.pos <> f.job_id and f.lane > plane._lane(p_priority, false)
+                    and f.dequeue_count = 0
+                for update skip locked)
+            returning r.* into v_ready;
+        end if;
         if found then
             perform plane._make_ready(p_queue.id, p_job_id, p_priority, false,
                 v_ready.dequeue_count, v_ready.max_dequeues, v_ready.fresh);
