@@ -109,8 +109,7 @@ class Heartbeat:
             if held is None or held.fence not in fences:
                 continue
             if renewal.state == "lost":
-                log.warning("lease.lost", job_id=renewal.job_id, attempt=held.claim.attempt)
-                held.stop("lost")
+                held.lose()
                 continue
             held.renewed(asked_at, self.lease_seconds)
             if renewal.state == "cancelling" and held.reason is None:

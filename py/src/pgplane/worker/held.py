@@ -4,8 +4,11 @@ import asyncio
 import time
 from typing import Literal
 
+from pgplane import logs
 from pgplane.ledger import Claim
 from pgplane.worker.execution import Completion
+
+log = logs.get("job")
 
 Reason = Literal["timeout", "lost", "cancelling", "shutdown"]
 
@@ -60,6 +63,11 @@ class HeldJob:
         if self.stopped_at is None:
             self.stopped_at = time.monotonic()
         self._stopped.set()
+
+    def lose(self) -> None:
+        """The attempt holds the job no longer: its handler works for nobody."""
+        log.warning("lease.lost", job_id=self.claim.job_id, attempt=self.claim.attempt)
+        self.stop("lost")
 
     async def outcome(
         self, execution: "asyncio.Task[Completion]", limit: float

@@ -1,0 +1,221 @@
+"""A worker as a process: what it does to jobs, and what becomes of them when it dies."""
+
+import json
+from collections.abc import Iterator
+from statistics import median
+
+import psycopg
+import pytest
+
+from .conftest import ClientDatabase
+from .sessions import Stage
+from .workers import ENVELOPE, QUEUE, Worker, running
+
+
+class Ledger:
+    """The queue database as its superuser sees it."""
+
+    def __init__(self, connection: psycopg.Connection) -> None:
+        self.connection = connection
+
+    def enqueue(self, operation: str, **params: object) -> int:
+        row = self.connection.execute(
+            "select job_id from plane.enqueue(p_queue => %s, p_operation => %s,"
+            " p_params => %s::jsonb, p_envelope => %s::jsonb)",
+            [QUEUE, operation, json.dumps(params), ENVELOPE],
+        ).fetchone()
+        assert row is not None
+        return int(row[0])
+
+    def job(self, job_id: int) -> dict[str, object]:
+        cursor = self.connection.execute("select * from plane.jobs where id = %s", [job_id])
+        row = cursor.fetchone()
+        assert row is not None
+        assert cursor.description is not None
+        return {column.name: value for column, value in zip(cursor.description, row, strict=True)}
+
+    def set_lease(self, interval: str) -> None:
+        self.connection.execute(
+            "select plane.create_queue(p_queue => %s, p_lease => %s::interval)", [QUEUE, interval]
+        )
+
+
+@pytest.fixture
+def ledger(queue_db: str) -> Iterator[Ledger]:
+    with psycopg.connect(queue_db, autocommit=True) as connection:
+        connection.execute(
+            "select plane.create_queue(p_queue => %s, p_lease => '30 s', p_backoff => '0 s')",
+            [QUEUE],
+        )
+        yield Ledger(connection)
+
+
+@pytest.fixture
+def worker(ledger: Ledger, as_worker: str, client_db: ClientDatabase) -> Iterator[Worker]:
+    with running(as_worker, client_db.reader) as process:
+        yield process
+
+
+def test_a_job_is_answered(ledger: Ledger, worker: Worker) -> None:
+    job_id = ledger.enqueue("echo", word="hello")
+
+    assert worker.event("job.started", job_id=job_id)["attempt"] == 1
+    assert worker.event("job.finished", job_id=job_id)["outcome"] == "done"
+    job = ledger.job(job_id)
+    assert (job["status"], job["result"]) == ("done", {"word": "hello", "client": "acme"})
+
+
+def test_a_notification_wakes_an_idle_worker_at_once(
+    ledger: Ledger, as_worker: str, client_db: ClientDatabase
+) -> None:
+    with running(as_worker, client_db.reader, idle_ms="2000") as worker:
+        waits = []
+        for _ in range(21):
+            job_id = ledger.enqueue("echo", word="hello")
+            waits.append(worker.event("job.started", job_id=job_id)["queued_ms"])
+            worker.event("job.finished", job_id=job_id)
+
+    assert median(waits) < 100, "two seconds is what polling alone would take"
+
+
+def test_an_expected_refusal_is_an_answer(ledger: Ledger, worker: Worker) -> None:
+    job_id = ledger.enqueue("echo", word="nobody")
+
+    assert worker.event("job.finished", job_id=job_id)["outcome"] == "refused"
+    job = ledger.job(job_id)
+    assert job["status"] == "done"
+    assert job["error"] == {
+        "status": 404,
+        "code": "NO_SUCH_WORD",
+        "message": "there is no such word",
+        "word": "nobody",
+    }
+
+
+def test_a_failure_comes_back_until_it_is_poison(ledger: Ledger, worker: Worker) -> None:
+    job_id = ledger.enqueue("echo", word="broken")
+
+    for attempt in range(1, 5):
+        ended = worker.event("job.finished", job_id=job_id)
+        assert (ended["attempt"], ended["outcome"]) == (attempt, "pending")
+    assert worker.event("job.finished", job_id=job_id)["outcome"] == "poison"
+    assert ledger.job(job_id)["error"] == {
+        "code": "FAILED",
+        "message": "it broke; password=***",
+        "type": "RuntimeError",
+    }
+
+
+def test_a_handler_cannot_write(ledger: Ledger, worker: Worker) -> None:
+    job_id = ledger.enqueue("writer")
+
+    worker.event("job.finished", job_id=job_id, outcome="poison")
+    error = ledger.job(job_id)["error"]
+    assert isinstance(error, dict)
+    assert error["code"] == "SQL_25006"
+
+
+def test_a_handler_beyond_its_time_is_stopped(ledger: Ledger, worker: Worker) -> None:
+    ledger.connection.execute(
+        "select plane.create_queue(p_queue => %s, p_max_dequeues => 1)", [QUEUE]
+    )
+    job_id = ledger.enqueue("impatient")
+
+    ended = worker.event("job.finished", job_id=job_id)
+    assert ended["outcome"] == "poison"
+    assert 900 < ended["wall_ms"] < 10_000
+
+
+def test_a_killed_workers_job_is_done_by_the_next_attempt(
+    ledger: Ledger, as_worker: str, client_db: ClientDatabase
+) -> None:
+    ledger.set_lease("1 s")
+    with running(as_worker, client_db.reader) as first:
+        job_id = ledger.enqueue("slow", seconds=3)
+        first.event("job.started", job_id=job_id)
+        with running(as_worker, client_db.reader) as second:
+            first.kill()
+
+            started = second.event("job.started", job_id=job_id)
+            assert started["attempt"] == 2
+            late = ledger.connection.execute(
+                "select plane.complete_job(%s, 1, '\"too late\"')", [job_id]
+            ).fetchone()
+            assert late == (False,)
+            assert second.event("job.finished", job_id=job_id)["outcome"] == "done"
+
+    job = ledger.job(job_id)
+    assert (job["status"], job["dequeue_count"], job["result"]) == ("done", 2, {"slept": 3.0})
+
+
+def test_a_long_job_keeps_its_short_lease(
+    ledger: Ledger, as_worker: str, client_db: ClientDatabase
+) -> None:
+    ledger.set_lease("1 s")
+    with running(as_worker, client_db.reader) as holder:
+        job_id = ledger.enqueue("slow", seconds=3)
+        holder.event("job.started", job_id=job_id)
+        with running(as_worker, client_db.reader):
+            assert holder.event("job.finished", job_id=job_id)["outcome"] == "done"
+
+    assert ledger.job(job_id)["dequeue_count"] == 1
+
+
+def test_sigterm_lets_running_work_finish(ledger: Ledger, worker: Worker) -> None:
+    job_id = ledger.enqueue("slow", seconds=1)
+    worker.event("job.started", job_id=job_id)
+
+    assert worker.terminate() == 0
+    assert worker.event("job.finished", job_id=job_id)["outcome"] == "done"
+    worker.event("worker.stopped")
+
+
+def test_sigterm_gives_back_what_does_not_finish_in_time(
+    ledger: Ledger, as_worker: str, client_db: ClientDatabase
+) -> None:
+    with running(as_worker, client_db.reader, grace_seconds="0") as worker:
+        job_id = ledger.enqueue("slow", seconds=50)
+        worker.event("job.started", job_id=job_id)
+
+        assert worker.terminate() == 0
+        assert worker.event("job.finished", job_id=job_id)["outcome"] == "released"
+
+    job = ledger.job(job_id)
+    assert job["status"] == "pending"
+    assert (job["dequeue_count"], job["max_dequeues"]) == (1, 6), "the try is not spent"
+
+
+def test_a_lost_lease_stops_the_handler_and_its_query(
+    ledger: Ledger, worker: Worker, client_db: ClientDatabase
+) -> None:
+    job_id = ledger.enqueue("slow", seconds=50)
+    worker.event("job.started", job_id=job_id)
+
+    ledger.connection.execute("select plane.release_job(%s, 1)", [job_id])
+    ledger.connection.execute("select pg_notify('plane_cancel', %s)", [str(job_id)])
+
+    assert worker.event("lease.lost", job_id=job_id)["attempt"] == 1
+    assert worker.event("job.finished", job_id=job_id, attempt=1)["outcome"] == "lost"
+    assert worker.event("job.started", job_id=job_id)["attempt"] == 2
+    with psycopg.connect(client_db.reader) as onlooker:
+        running_queries = onlooker.execute(
+            "select count(*) from pg_stat_activity where state = 'active' and query ~ 'pg_sleep'"
+            " and datname = current_database() and pid <> pg_backend_pid()"
+        ).fetchone()
+    assert running_queries in ((0,), (1,)), "the first attempt's query has ended"
+
+
+def test_broken_connections_cost_no_job(ledger: Ledger, worker: Worker, stage: Stage) -> None:
+    job_id = ledger.enqueue("slow", seconds=1)
+    worker.event("job.started", job_id=job_id)
+
+    cut = stage.look(
+        "select pg_terminate_backend(pid) from pg_stat_activity"
+        " where application_name like 'pgplane worker%' and datname = current_database()"
+    )
+
+    assert len(cut) >= 2
+    assert worker.event("job.finished", job_id=job_id)["outcome"] == "done"
+    worker.event("listener.ready")
+    again = ledger.enqueue("echo", word="again")
+    assert worker.event("job.finished", job_id=again)["outcome"] == "done"
