@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import pytest_asyncio
 from pgplane.session import connect, reading
 from psycopg import AsyncConnection
-from tests.postgres import Server
 
 from flights.database import loader
 from flights.database.loader import ClientDatabase
+from flights.demo import cluster
+
+READER_PASSWORD = "it's / @ secret"
+
+
+def unsaid(_text: str) -> None:
+    """Nobody listens."""
 
 
 def silent(_of: str, _part: float) -> None:
@@ -20,18 +28,21 @@ def silent(_of: str, _part: float) -> None:
 
 
 @pytest.fixture(scope="session")
-def client_server() -> Iterator[Server]:
-    """The client's server; the queue lives elsewhere."""
-    with Server() as running:
-        yield running
+def client_admin() -> Iterator[str]:
+    """The administrator of the client's server, which the demo's own code starts and stops."""
+    with tempfile.TemporaryDirectory(prefix="flights-") as folder:
+        Path(folder).chmod(0o755)
+        server = cluster.prepared(Path(folder), say=unsaid)
+        try:
+            yield server.start(None, unsaid)
+        finally:
+            server.stop()
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def flights_db(client_server: Server) -> ClientDatabase:
+async def flights_db(client_admin: str) -> ClientDatabase:
     """The loaded client database."""
-    return await loader.ensure(
-        client_server.database_url("postgres"), password="it's / @ secret", report=silent
-    )
+    return await loader.ensure(client_admin, password=READER_PASSWORD, report=silent)
 
 
 @pytest.fixture

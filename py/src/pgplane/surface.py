@@ -115,8 +115,8 @@ class Surface:
         ttl_seconds: int = 0,
         timeout_seconds: int = 30,
         per_actor: bool = False,
-        gates: Iterable[Gate[P]] = (),
-        tags: Tags[P] | None = None,
+        gates: Iterable[Gate[Any]] = (),
+        tags: Tags[Any] | None = None,
     ) -> Callable[[Handler[P]], Handler[P]]:
         """Register the decorated coroutine; its first parameter's annotation is the params model.
 
@@ -152,8 +152,8 @@ class Surface:
         ttl_seconds: int = 0,
         timeout_seconds: int = 30,
         per_actor: bool = False,
-        gates: Iterable[Gate[P]] = (),
-        tags: Tags[P] | None = None,
+        gates: Iterable[Gate[Any]] = (),
+        tags: Tags[Any] | None = None,
     ) -> None:
         """Register a `.sql` file: one query whose `:names` are fields of `params`, or `:client`,
         `:scope` (text[]), `:staff` and, per actor, `:actor`. It answers `{"rows": […]}`.
