@@ -6,70 +6,18 @@ from `pgplane.session`, in autocommit: a call is its own transaction.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, LiteralString, NamedTuple, TypeVar
+from typing import Any, LiteralString, TypeVar
 
 from psycopg import AsyncConnection
 from psycopg.rows import AsyncRowFactory, args_row, scalar_row
 
 from pgplane.errors import ledger_errors
+from pgplane.records import Claim, Job, Renewal, Submitted
 
 Connection = AsyncConnection[Any]
 Arguments = tuple[object, ...]
 T = TypeVar("T")
-
-
-class Submitted(NamedTuple):
-    """What an enqueue did: the job, and whether it already was there."""
-
-    job_id: int
-    coalesced: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """One attempt at one job, held until `lease_expires_at`."""
-
-    job_id: int
-    attempt: int
-    queue: str
-    operation: str
-    version: int | None
-    params: bytes
-    envelope: bytes
-    dedupe_key: str | None
-    serial_key: str | None
-    max_dequeues: int
-    lease_expires_at: datetime
-    created_at: datetime
-    cache_key: str | None
-    fresh: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A job as a caller of its scope may see it."""
-
-    job_id: int
-    scope_key: str
-    status: str
-    progress: bytes | None
-    result: bytes | None
-    error: bytes | None
-    cache: str | None
-    position: int | None
-    created_at: datetime
-    claimed_at: datetime | None
-    finished_at: datetime | None
-
-
-class Renewal(NamedTuple):
-    """What a heartbeat learnt of one job: `held`, `lost` or `cancelling`."""
-
-    job_id: int
-    state: str
-
 
 _CLAIM_COLUMNS: LiteralString = (
     "job_id, attempt, queue, operation, version, params, envelope, dedupe_key, serial_key,"
@@ -79,8 +27,6 @@ _JOB_COLUMNS: LiteralString = (
     'job_id, scope_key, status, progress, result, error, cache, "position",'
     " created_at, claimed_at, finished_at"
 )
-
-
 _claim_row = args_row(Claim)
 _job_row = args_row(Job)
 _submitted_row = args_row(Submitted)
@@ -120,8 +66,10 @@ async def create_queue(
         "select plane.create_queue(p_queue => %s, p_lease => %s, p_max_dequeues => %s,"
         " p_backoff => %s, p_backoff_factor => %s::numeric, p_backoff_cap => %s, p_retention =>"
         " %s, p_max_depth => %s, p_notify => %s)",
-        (queue, lease, max_dequeues, backoff, backoff_factor, backoff_cap)
-        + (retention, max_depth, notify),
+        (
+            *(queue, lease, max_dequeues, backoff, backoff_factor, backoff_cap),
+            *(retention, max_depth, notify),
+        ),
     )
 
 
@@ -167,8 +115,10 @@ async def enqueue(
         "select job_id, coalesced from plane.enqueue(p_queue => %s, p_operation => %s, p_params"
         " => %s::jsonb, p_envelope => %s::jsonb, p_dedupe_key => %s, p_serial_key => %s,"
         " p_priority => %s, p_available_at => %s, p_max_dequeues => %s, p_version => %s)",
-        (queue, operation, params, envelope, dedupe_key, serial_key)
-        + (priority, available_at, max_dequeues, version),
+        (
+            *(queue, operation, params, envelope, dedupe_key, serial_key),
+            *(priority, available_at, max_dequeues, version),
+        ),
     )
     return submitted
 

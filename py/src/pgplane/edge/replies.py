@@ -9,7 +9,7 @@ import orjson
 from pgplane.edge.problems import Problem, title
 from pgplane.edge.streams import Streams, frame, retry
 from pgplane.edge.waiters import TERMINAL, ReplyPump, Waiter
-from pgplane.ledger import Job
+from pgplane.records import Job
 
 _GIVEN_UP = {
     "poison": Problem(500, "POISON", "the operation failed each time it was tried"),

@@ -19,7 +19,7 @@ from pgplane.edge.scopes import ScopeKeys
 from pgplane.edge.streams import Streams
 from pgplane.edge.tickets import Tickets
 from pgplane.edge.waiters import TERMINAL, ReplyPump
-from pgplane.ledger import Job, Submitted
+from pgplane.records import Job, Submitted
 from pgplane.settings import Settings
 
 MAX_JOB_ID = 2**63 - 1

@@ -12,7 +12,7 @@ import structlog
 from pgplane import ledger
 from pgplane.edge.database import QueueDatabase
 from pgplane.errors import LedgerError
-from pgplane.ledger import Job
+from pgplane.records import Job
 
 log = structlog.get_logger()
 

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from pgplane import logs, session
 from pgplane.cache import SingleFlight, TtlCache
 from pgplane.errors import HttpError
-from pgplane.ledger import Claim
+from pgplane.records import Claim
 from pgplane.surface import Envelope, Operation, Params, Surface
 from pgplane.worker.encoding import encode
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from pgplane import ledger, logs
 from pgplane.errors import LedgerError
+from pgplane.records import Claim
 from pgplane.worker.execution import Executor, UnknownOperationError, failure, stopped
 from pgplane.worker.heartbeat import Heartbeat
 from pgplane.worker.held import HeldJob
@@ -89,7 +90,7 @@ class ClaimLoop:
             await asyncio.wait_for(self._wake.wait(), seconds)
         return self._wake.is_set()
 
-    async def _claim(self, free: int) -> list[ledger.Claim] | None:
+    async def _claim(self, free: int) -> list[Claim] | None:
         """Up to `free` jobs; None when the ledger could not be asked."""
         try:
             if free == 1:
@@ -99,7 +100,7 @@ class ClaimLoop:
             log.warning("claim.failed", reason=str(error), sqlstate=error.sqlstate)
             return None
 
-    def _start(self, claim: ledger.Claim) -> None:
+    def _start(self, claim: Claim) -> None:
         self._heartbeat.saw(claim.lease_expires_at)
         older = self._held.get(claim.job_id)
         if older is not None and claim.cache_key is None:

@@ -1,0 +1,56 @@
+"""Records: what the ledger's functions return, column by column. JSON is raw text, unparsed."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+
+class Submitted(NamedTuple):
+    """What an enqueue did: the job, and whether it already was there."""
+
+    job_id: int
+    coalesced: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One attempt at one job, held until `lease_expires_at`."""
+
+    job_id: int
+    attempt: int
+    queue: str
+    operation: str
+    version: int | None
+    params: bytes
+    envelope: bytes
+    dedupe_key: str | None
+    serial_key: str | None
+    max_dequeues: int
+    lease_expires_at: datetime
+    created_at: datetime
+    cache_key: str | None
+    fresh: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job as a caller of its scope may see it."""
+
+    job_id: int
+    scope_key: str
+    status: str
+    progress: bytes | None
+    result: bytes | None
+    error: bytes | None
+    cache: str | None
+    position: int | None
+    created_at: datetime
+    claimed_at: datetime | None
+    finished_at: datetime | None
+
+
+class Renewal(NamedTuple):
+    """What a heartbeat learnt of one job: `held`, `lost` or `cancelling`."""
+
+    job_id: int
+    state: str
