@@ -5,8 +5,9 @@
 
 from pathlib import Path
 
+from yoyo import step
+
 from pgplane.migrations import settle
 from pgplane.tree import Tree
-from yoyo import step
 
 step(lambda connection: settle(connection, Tree(Path(__file__).resolve().parents[1])))

@@ -21,7 +21,7 @@ from pglast.visitors import Visitor
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "pgplane"
 LEDGER = PACKAGE / "ledger.py"
 SESSION = PACKAGE / "session.py"
-DDL = [PACKAGE / f"{name}.py" for name in ("migrations", "turn", "catalog", "release")]
+DDL = [PACKAGE / f"{name}.py" for name in ("migrations", "turn", "catalog", "release", "scratch")]
 
 BUILT = "something_put_in"
 

@@ -117,20 +117,23 @@ def release() -> None:
 @release.command()
 @click.argument("version")
 @click.option(
-    "--scratch",
+    "--server",
+    "server_url",
     metavar="URL",
     help="A superuser's URL of a server where a database may be made and dropped. "
     "Default: an embedded PostgreSQL.",
 )
-def render(version: str, scratch: str | None) -> None:
+def render(version: str, server_url: str | None) -> None:
     """Write db/releases/VERSION and the migration step that loads it."""
-    from .release import ReleaseError, render
+    from .release import ReleaseError
+    from .release import render as write
+    from .scratch import ScratchError
 
     with _plainly():
         try:
-            for path in render(version, Tree.shipped(), scratch):
+            for path in write(version, Tree.shipped(), server_url):
                 click.echo(f"wrote {os.path.relpath(path)}")
-        except ReleaseError as refused:
+        except (ReleaseError, ScratchError) as refused:
             raise click.ClickException(str(refused)) from refused
 
 

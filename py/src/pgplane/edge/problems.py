@@ -26,7 +26,7 @@ _RETRY_AFTER: dict[type[LedgerError], str] = {
 }
 
 
-class Problem(Exception):  # noqa: N818 (RFC 9457's own word)
+class Problem(Exception):
     """A refusal: HTTP status, a stable code for programs, a sentence for people.
 
     `extra` members join the document beside `type`, `title`, `status`, `code` and `detail`.
