@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 
@@ -15,18 +16,20 @@ _INTERRUPTED = 130
 
 
 def main() -> int:
+    """Run the demo; its exit status."""
     terminal = Terminal()
-    once = True
     try:
-        config = configuration.read()
-        once = config.once
-        return 0 if asyncio.run(_until_stopped(config, terminal)) else 1
+        return 0 if asyncio.run(_until_stopped(configuration.read(), terminal)) else 1
     except DemoError as trouble:
         terminal.settle(f"\n{trouble}")
         return 1
     except asyncio.CancelledError:
-        terminal.settle("\nStopped.")
-        return _INTERRUPTED if once else 0
+        terminal.settle("\nStopped before the end.")
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # Nobody reads us any more, and Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
 
 
 async def _until_stopped(config: configuration.Configuration, terminal: Terminal) -> bool:

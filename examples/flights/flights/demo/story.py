@@ -6,7 +6,7 @@ import asyncio
 import fcntl
 import secrets
 from collections.abc import Iterator
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack, contextmanager, suppress
 from pathlib import Path
 
 import httpx2
@@ -65,8 +65,10 @@ async def tell(config: Configuration, terminal: Terminal) -> bool:
             else:
                 terminal.heading("Every answer came and was right.")
             if not config.once:
-                _invite(terminal, address, built, people, logins, client)
-                await _watch([worker, edge])
+                _invite(config, terminal, address, built, people, logins, client)
+                with suppress(asyncio.CancelledError):
+                    await _watch([worker, edge])
+                terminal.settle("\nStopping.")
         register.forget()
     return not faults
 
@@ -180,6 +182,7 @@ async def _rounds(
 
 
 def _invite(
+    config: Configuration,
     terminal: Terminal,
     address: str,
     built: Path | None,
@@ -199,15 +202,17 @@ Ask as {people.ada.name}, with curl:
   TOKEN={people.ada.token}
   curl -s {address}/api/flights/q -H "Authorization: Bearer $TOKEN" \\
     -H 'Content-Type: application/json' -d '{{"operation": "delays_by_carrier", "params": {{}}}}'
-  curl -N {address}<the streamUrl of that answer>
-
+  curl -N {address}<the streamUrl of that answer>"""
+    )
+    if not config.queue_url:
+        terminal.line(
+            f"""
 Look into the databases, with psql:
 
   the queue   {logins.admin}
-  the client  {client.reader_url}
-
-Ctrl-C stops everything."""
-    )
+  the client  {client.reader_url}"""
+        )
+    terminal.line("\nCtrl-C stops everything.")
 
 
 async def _watch(children: list[Child]) -> None:
