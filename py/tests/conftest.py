@@ -65,8 +65,9 @@ def queue_db(server: Server, template: str) -> Iterator[str]:
     """A queue database of this test's own, as the superuser."""
     name = f"queue_{next(_numbers)}"
     with _as_superuser(server) as connection:
+        copying = " strategy file_copy" if connection.info.server_version >= 150000 else ""
         connection.execute(
-            sql.SQL("create database {} template {}").format(
+            sql.SQL("create database {} template {}" + copying).format(
                 sql.Identifier(name), sql.Identifier(template)
             )
         )

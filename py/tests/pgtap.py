@@ -24,9 +24,9 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
 from . import docker, tap
-from .postgres import Server, find_psql, for_database, install_plane
+from .postgres import ROOT, Server, find_psql, for_database, install_plane
 
-TESTS = tap.ROOT / "db" / "tests"
+TESTS = ROOT / "db" / "tests"
 
 
 def main(arguments: list[str]) -> int:
@@ -76,7 +76,7 @@ def server_url() -> Iterator[str]:
     if given:
         yield given
     elif docker.answers():
-        with docker.postgres(tap.ROOT / "docker-compose.yml") as url:
+        with docker.postgres(ROOT / "docker-compose.yml") as url:
             yield url
     else:
         with Server() as server:
@@ -91,7 +91,7 @@ def prove(database: str, files: list[Path]) -> int:
     ]  # fmt: skip
     environment = {**os.environ, **prover.environment, **_connection(database)}
     with subprocess.Popen(
-        command, env=environment, cwd=tap.ROOT, stdout=subprocess.PIPE, text=True
+        command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
         output = []

@@ -27,6 +27,9 @@ from testing.postgresql import Postgresql
 
 from pgplane import migrations
 
+ROOT = Path(__file__).resolve().parents[2]
+"""The repository."""
+
 SUPERUSER = "postgres"
 
 SETTINGS = {

@@ -16,7 +16,8 @@ from pathlib import Path
 import click
 import psycopg
 
-ROOT = Path(__file__).resolve().parents[2]
+from .postgres import ROOT
+
 TOOLS = ROOT / ".tools" / "pgtap"
 
 ADVICE = (

@@ -9,8 +9,9 @@ import psycopg
 import pytest
 
 from . import pgtap, tap
+from .postgres import ROOT
 
-DB = tap.ROOT / "db"
+DB = ROOT / "db"
 
 
 def test_the_functions_in_the_database_are_the_files(queue_db: str) -> None:
