@@ -24,11 +24,12 @@ begin
     select o.value into v_wrong
     from jsonb_array_elements(p_operations) as o
     where (jsonb_typeof(o.value) = 'object'
+        and jsonb_typeof(o.value -> 'name') = 'string'
         and o.value ->> 'name' ~ '^[A-Za-z][A-Za-z0-9_.:-]{0,99}$'
-        and o.value -> 'version' @? '$ ? (@.type() == "number" && @ >= 1 && @ <= 1000000 && @.floor() == @)'
+        and o.value -> 'version' @? 'strict $ ? (@.type() == "number" && @ >= 1 && @ <= 1000000 && @.floor() == @)'
         and jsonb_typeof(coalesce(o.value -> 'params', '{}')) = 'object'
-        and coalesce(o.value -> 'ttl_seconds', '0') @? '$ ? (@.type() == "number" && @ >= 0 && @ <= 31536000 && @.floor() == @)'
-        and coalesce(o.value -> 'timeout_seconds', '30') @? '$ ? (@.type() == "number" && @ >= 1 && @ <= 604800 && @.floor() == @)'
+        and coalesce(o.value -> 'ttl_seconds', '0') @? 'strict $ ? (@.type() == "number" && @ >= 0 && @ <= 31536000 && @.floor() == @)'
+        and coalesce(o.value -> 'timeout_seconds', '30') @? 'strict $ ? (@.type() == "number" && @ >= 1 && @ <= 604800 && @.floor() == @)'
         and jsonb_typeof(coalesce(o.value -> 'per_actor', 'false')) = 'boolean') is not true
     limit 1;
     if found then
@@ -41,8 +42,9 @@ begin
     insert into plane.operation as o (queue_id, name, version, params_schema, ttl_seconds, timeout_seconds, per_actor, registered_at)
     select distinct on (m.name, m.version) v_queue.id, m.name, m.version, coalesce(m.params, '{}'),
         coalesce(m.ttl_seconds, 0), coalesce(m.timeout_seconds, 30), coalesce(m.per_actor, false), plane._now()
+    -- numeric: JSON may write a whole number as 1.0
     from jsonb_to_recordset(p_operations) as m (
-        name text, version integer, params jsonb, ttl_seconds integer, timeout_seconds integer, per_actor boolean)
+        name text, version numeric, params jsonb, ttl_seconds numeric, timeout_seconds numeric, per_actor boolean)
     order by m.name, m.version
     on conflict (queue_id, name, version) do update
     set params_schema = excluded.params_schema,
