@@ -8,7 +8,7 @@ NODE := command -v npm >/dev/null && node -e 'process.exit(parseInt(process.vers
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test lint format pgtap pytest page bootstrap migrate revert verify status release clean
+.PHONY: help install demo test lint format pgtap pytest page bootstrap migrate revert verify status release reference clean
 
 help: ## Print this
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,6 +65,9 @@ status: $(INSTALLED) ## Show what is applied in PLANE_QUEUE_URL
 
 release: $(INSTALLED) ## Freeze the SQL as db/releases/VERSION; VERSION= as in py/pyproject.toml
 	@$(if $(VERSION),$(BIN)/pgplane release render $(VERSION),echo "say which: make release VERSION=0.1.0"; exit 1)
+
+reference: $(INSTALLED) ## Write docs/reference.md from the comments of the SQL
+	$(BIN)/pgplane reference > docs/reference.md
 
 clean: ## Remove all that was made here
 	rm -rf .venv .demo .test .tools web/node_modules web/dist web/dist-client

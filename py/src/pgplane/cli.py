@@ -109,6 +109,24 @@ def status() -> None:
         sys.exit(1)
 
 
+@main.command()
+@click.option("--server", "server_url", metavar="URL", help="As for release render.")
+def reference(server_url: str | None) -> None:
+    """Print the SQL reference of this tree as Markdown."""
+    from .reference import render as write
+    from .scratch import ScratchError, database
+
+    with _plainly():
+        try:
+            with database(server_url) as url:
+                migrations.bootstrap(url)
+                migrations.migrate(url)
+                with psycopg.connect(url) as connection:
+                    click.echo(write(connection), nl=False)
+        except ScratchError as refused:
+            raise click.ClickException(str(refused)) from refused
+
+
 @main.group()
 def release() -> None:
     """Freeze the SQL tree as plain scripts."""

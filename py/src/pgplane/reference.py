@@ -1,0 +1,143 @@
+"""The SQL reference: docs/reference.md, written from the catalog of a migrated database."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import psycopg
+from psycopg.rows import class_row
+
+_FUNCTIONS = """
+    select p.proname as name,
+        pg_get_function_arguments(p.oid) as arguments,
+        pg_get_function_result(p.oid) as result,
+        obj_description(p.oid, 'pg_proc') as comment
+    from pg_proc p
+    where p.pronamespace = 'plane'::regnamespace and p.proname !~ '^_' and p.prokind = 'f'
+    order by p.proname
+"""
+
+_VIEWS = """
+    select c.relname as name, obj_description(c.oid, 'pg_class') as comment,
+        array(
+            select format('| `%s` | %s | %s |', a.attname, format_type(a.atttypid, a.atttypmod),
+                col_description(c.oid, a.attnum))
+            from pg_attribute a
+            where a.attrelid = c.oid and a.attnum > 0
+            order by a.attnum
+        ) as columns
+    from pg_class c
+    where c.relnamespace = 'plane'::regnamespace and c.relkind = 'v'
+    order by c.relname
+"""
+
+_TYPES = """
+    select c.relname as name, obj_description(t.oid, 'pg_type') as comment,
+        array(
+            select format('%s %s', a.attname, format_type(a.atttypid, a.atttypmod))
+            from pg_attribute a
+            where a.attrelid = c.oid and a.attnum > 0
+            order by a.attnum
+        ) as columns
+    from pg_class c
+    join pg_type t on t.oid = c.reltype
+    where c.relnamespace = 'plane'::regnamespace and c.relkind = 'c'
+    order by c.relname
+"""
+
+_RAISES = re.compile(r"^Raises (\w{5}) (.+)\.$", re.MULTILINE)
+_ROLE = re.compile(r"^Role: (.+)\.$", re.MULTILINE)
+
+
+class Function(NamedTuple):
+    """A public function as the catalog tells it."""
+
+    name: str
+    arguments: str
+    result: str
+    comment: str
+
+
+class Relation(NamedTuple):
+    """A view or a composite type, with its columns as they are printed."""
+
+    name: str
+    comment: str
+    columns: list[str]
+
+
+def render(connection: psycopg.Connection) -> str:
+    """The reference as Markdown, from a database with the schema plane."""
+    with connection.cursor(row_factory=class_row(Function)) as cursor:
+        functions = cursor.execute(_FUNCTIONS).fetchall()
+    with connection.cursor(row_factory=class_row(Relation)) as cursor:
+        views = cursor.execute(_VIEWS).fetchall()
+        types = cursor.execute(_TYPES).fetchall()
+    return "\n".join(_lines(functions, views, types)) + "\n"
+
+
+def _lines(
+    functions: list[Function], views: list[Relation], types: list[Relation]
+) -> Iterator[str]:
+    yield "# SQL reference"
+    yield ""
+    yield "Written from the catalog by `make reference`; the words are the objects' own comments."
+    yield ""
+    yield "[Functions](#functions) · [Types](#types) · [Views](#views) · [Errors](#errors)"
+    yield ""
+    yield "## Functions"
+    for function in functions:
+        yield from _function(function)
+    yield ""
+    yield "## Types"
+    for kind in types:
+        yield ""
+        yield f"### {kind.name}"
+        yield ""
+        yield f"`({', '.join(kind.columns)})`"
+        yield ""
+        yield kind.comment
+    yield ""
+    yield "## Views"
+    for view in views:
+        yield ""
+        yield f"### {view.name}"
+        yield ""
+        yield view.comment
+        yield ""
+        yield "| column | type | what it is |"
+        yield "|---|---|---|"
+        yield from view.columns
+    yield ""
+    yield "## Errors"
+    yield ""
+    yield "Own codes are of class `PL`; their last digits are the HTTP status."
+    yield ""
+    yield "| SQLSTATE | message | raised by |"
+    yield "|---|---|---|"
+    raised = defaultdict(list)
+    for function in functions:
+        for code, message in _RAISES.findall(function.comment):
+            raised[code, message].append(f"`{function.name}`")
+    for (code, message), names in sorted(raised.items()):
+        yield f"| `{code}` | {message} | {', '.join(names)} |"
+
+
+def _function(function: Function) -> Iterator[str]:
+    roles = [role for line in _ROLE.findall(function.comment) for role in line.split(", ")]
+    prose = _ROLE.sub("", _RAISES.sub("", function.comment)).strip()
+    yield ""
+    yield f"### {function.name}"
+    yield ""
+    yield "```sql"
+    yield f"plane.{function.name}("
+    yield "    " + function.arguments.replace(", p_", ",\n    p_")
+    yield f") returns {function.result.replace('TABLE', 'table').replace('SETOF', 'setof')}"
+    yield "```"
+    yield ""
+    yield prose
+    yield ""
+    for code, message in _RAISES.findall(function.comment):
+        yield f"- `{code}` {message}"
+    yield f"- Role: {', '.join(f'`{role}`' for role in roles)}"
