@@ -57,12 +57,11 @@ begin
                 select f.ctid
                 from plane.ready f
                 where f.job_id = p_job_id and f.pos <> f.job_id and f.lane > plane._lane(p_priority, false)
-                    and f.dequeue_count = 0
                 for update skip locked)
             returning r.* into v_ready;
         end if;
         if found then
-            perform plane._make_ready(p_queue.id, p_job_id, p_priority, false,
+            perform plane._make_ready(p_queue.id, p_job_id, p_priority, v_ready.dequeue_count > 0,
                 v_ready.dequeue_count, v_ready.max_dequeues, v_ready.fresh);
         end if;
         update plane.due d
