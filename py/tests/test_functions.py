@@ -48,7 +48,7 @@ def test_plpgsql_check_has_nothing_to_say(queue_db: str) -> None:
         connection.execute("create schema checks")
         connection.execute("create extension plpgsql_check schema checks")
         warnings = connection.execute(
-            """
+            r"""
             select p.oid::regprocedure::text, c.lineno, c.level, c.message, c.detail, c.hint
             from pg_proc p
             join pg_language l on l.oid = p.prolang and l.lanname = 'plpgsql'
@@ -56,6 +56,8 @@ def test_plpgsql_check_has_nothing_to_say(queue_db: str) -> None:
                 p.oid, extra_warnings => true, other_warnings => true, security_warnings => true,
                 performance_warnings => false) c
             where p.pronamespace = 'plane'::regnamespace
+                -- it does not see that a loop without an exit can only return
+                and not (c.message ~ '^control reached end' and p.prosrc ~ '^\s*begin\s+loop\M')
             """
         ).fetchall()
         assert not warnings, "\n".join(map(str, warnings))

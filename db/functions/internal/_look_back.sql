@@ -23,8 +23,8 @@ begin
     if v_mark is null or v_mark !~ '^\d{1,15}\|\d{1,15}$' then
         v_mark := '0|0';
     end if;
-    v_looked := split_part(v_mark, '|', 1);
-    v_whole := split_part(v_mark, '|', 2);
+    v_looked := split_part(v_mark, '|', 1)::bigint;
+    v_whole := split_part(v_mark, '|', 2)::bigint;
     if not p_is_idle and v_now_ms between v_looked and v_looked + 99 then
         return 0;
     end if;

@@ -13,7 +13,7 @@ begin
     if strpos(p_content::text, '\u0000') = 0 then
         return p_content;
     end if;
-    return regexp_replace(p_content::text, '(?<!\\)((?:\\\\)*)\\u0000', '\1\\ufffd', 'g');
+    return regexp_replace(p_content::text, '(?<!\\)((?:\\\\)*)\\u0000', '\1\\ufffd', 'g')::json;
 end;
 $$;
 

@@ -37,10 +37,11 @@ end;
 $$;
 
 revoke all on function plane.sweep(integer) from public;
-grant execute on function plane.sweep(integer) to plane_worker, plane_reader, plane_admin;
+grant execute on function plane.sweep(integer)
+    to plane_producer, plane_worker, plane_reader, plane_relay, plane_admin;
 
 comment on function plane.sweep(integer) is
 'Return lapsed leases, end what has spent its budget, make due jobs ready, hand on stalled lines, forget waiters past
 their deadline; returns the number of jobs moved, at most p_limit a kind and queue. Any number may run at once.
 Raises 22023 a sweep moves 1 to 100000 jobs a queue.
-Role: plane_worker, plane_reader, plane_admin.';
+Role: plane_producer, plane_worker, plane_reader, plane_relay, plane_admin.';

@@ -18,8 +18,9 @@ as $$
 $$;
 
 revoke all on function plane.dedupe_key(text, text, integer, text, text, jsonb) from public;
-grant execute on function plane.dedupe_key(text, text, integer, text, text, jsonb) to plane_producer, plane_worker;
+grant execute on function plane.dedupe_key(text, text, integer, text, text, jsonb)
+    to plane_producer, plane_worker, plane_reader, plane_relay, plane_admin;
 
 comment on function plane.dedupe_key(text, text, integer, text, text, jsonb) is
 'Hash (sha256, 64 hex digits) of a question: surface, operation, version, client, scope key and params as canonical jsonb.
-Role: plane_producer, plane_worker.';
+Role: plane_producer, plane_worker, plane_reader, plane_relay, plane_admin.';

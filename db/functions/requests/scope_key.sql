@@ -31,10 +31,11 @@ end;
 $$;
 
 revoke all on function plane.scope_key(text, jsonb, boolean, text) from public;
-grant execute on function plane.scope_key(text, jsonb, boolean, text) to plane_producer, plane_worker, plane_reader;
+grant execute on function plane.scope_key(text, jsonb, boolean, text)
+    to plane_producer, plane_worker, plane_reader, plane_relay, plane_admin;
 
 comment on function plane.scope_key(text, jsonb, boolean, text) is
 'Hash (sha256, 64 hex digits) of who may see an answer: client, scope (a JSON array, taken as a set), staff flag,
 and the actor for operations declared per actor.
 Raises PL422 a caller has a client, a scope and a staff flag.
-Role: plane_producer, plane_worker, plane_reader.';
+Role: plane_producer, plane_worker, plane_reader, plane_relay, plane_admin.';
