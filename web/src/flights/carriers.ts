@@ -77,7 +77,7 @@ export class CarriersPanel extends Asking<Rows<CarrierDelays>> {
           display: none;
         }
         th[scope='row'] {
-          max-width: 8em;
+          max-width: 9.5em;
         }
       }
       .crowd {

@@ -1,6 +1,7 @@
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
 import type { PlaneError, State } from '../client/index.js';
-import { colour, kindOf, mark, WORDS } from './marks.js';
+import { colour, kindOf, WORDS } from './kinds.js';
+import { mark } from './marks.js';
 import { shared } from './styles.js';
 
 /** The frame of one question: its title, where it stands, and in place of an answer, why there is none. */

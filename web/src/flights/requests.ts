@@ -1,6 +1,6 @@
 import type { Params, Plane, State } from '../client/index.js';
 import { type Answer, PlaneError } from '../client/index.js';
-import { type Kind, kindOf } from './marks.js';
+import { type Kind, kindOf } from './kinds.js';
 
 /** One question that was asked, as the request strip shows it. */
 export interface Entry {

@@ -1,7 +1,8 @@
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
 import type { State } from '../client/index.js';
 import { duration } from './format.js';
-import { colour, mark, WORDS } from './marks.js';
+import { colour, WORDS } from './kinds.js';
+import { mark } from './marks.js';
 import type { Entry, Requests } from './requests.js';
 import { shared } from './styles.js';
 
