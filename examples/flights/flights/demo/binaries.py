@@ -41,6 +41,7 @@ def usable_by(account: Account, programs: Path) -> bool:
 def copied(programs: Path, home: Path) -> Path:
     """Copy the wheel's server below `home`, readable by everybody; the new `bin` folder."""
     root = programs.parents[2]
+    shutil.rmtree(home, ignore_errors=True)  # unlinked, not overwritten: an old server may run
     for part in (*_PARTS, _LIBRARIES):
         if (root / part).is_dir():
             shutil.copytree(root / part, home / part, dirs_exist_ok=True)

@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import psycopg
+
+from flights.database.dsn import url
 from flights.demo.trouble import DemoError
 
 REPOSITORY = Path(__file__).resolve().parents[4]
@@ -44,8 +47,8 @@ def read(environ: Mapping[str, str] | None = None) -> Configuration:
         port=_port(given, "DEMO_PORT"),
         server_port=_port(given, "DEMO_PG_PORT"),
         once=given.get("ONCE", "0").lower() not in {"0", "no", "false"},
-        queue_url=given.get("PLANE_QUEUE_URL"),
-        client_admin_url=given.get("DEMO_CLIENT_ADMIN_URL"),
+        queue_url=_dsn(given, "PLANE_QUEUE_URL"),
+        client_admin_url=_dsn(given, "DEMO_CLIENT_ADMIN_URL"),
     )
 
 
@@ -56,3 +59,11 @@ def _port(given: Mapping[str, str], name: str) -> int | None:
     if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 65535):
         raise DemoError(f"{name}={text}: a port is a number from 1 to 65535")
     return int(text)
+
+
+def _dsn(given: Mapping[str, str], name: str) -> str | None:
+    dsn = given.get(name)
+    try:
+        return None if dsn is None else url(dsn)
+    except psycopg.ProgrammingError as error:
+        raise DemoError(f"{name} is no connection string: {str(error).strip()}") from error

@@ -61,7 +61,9 @@ async def create_queue_database(admin_url: str) -> bool:
             )
             return True
     except psycopg.Error as error:
-        raise DemoError(f"the queue database {name} cannot be made: {first_line(error)}") from error
+        raise DemoError(
+            f"the queue database {name} cannot be reached or made: {first_line(error)}"
+        ) from error
 
 
 async def migrate(admin_url: str) -> str:

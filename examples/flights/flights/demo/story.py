@@ -78,18 +78,19 @@ def _alone(folder: Path) -> Iterator[None]:
     """One demo at a time in a folder. Raises DemoError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with (folder / "lock").open("w", encoding="ascii") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise DemoError(
-                    f"a demo already runs in {folder}: stop it with Ctrl-C, or set DEMO_DIR"
-                ) from None
-            yield
-    except PermissionError as error:
+        lock = (folder / "lock").open("w", encoding="ascii")
+    except OSError as error:
         raise DemoError(
-            f"{error.filename} cannot be written: {error.strerror}; set DEMO_DIR"
+            f"{folder} cannot be used: {error.strerror}; set DEMO_DIR to a folder of yours"
         ) from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise DemoError(
+                f"a demo already runs in {folder}: stop it with Ctrl-C, or set DEMO_DIR"
+            ) from None
+        yield
 
 
 def _port(config: Configuration) -> int:
@@ -105,15 +106,15 @@ def _servers(config: Configuration, terminal: Terminal, stack: AsyncExitStack) -
     terminal.heading("PostgreSQL")
     if config.queue_url:
         terminal.line("  ✓ yours, as PLANE_QUEUE_URL says")
-        queue = url(config.queue_url)
-        return queue, url(config.client_admin_url or url(queue, dbname="postgres"))
+        beside = url(config.queue_url, dbname="postgres")
+        return config.queue_url, config.client_admin_url or beside
     server = cluster.prepared(config.folder, lambda text: terminal.line(f"  ! {text}"))
     words = "started" if server.data.exists() else "made and started"
     with terminal.step(f"our own, {words} in {server.home}") as step:
         admin = server.start(config.server_port, lambda text: terminal.settle(f"  ! {text}"))
         stack.callback(server.stop)
         step.outcome(f"at {ports.HOST}:{psycopg.conninfo.conninfo_to_dict(admin)['port']}")
-    return url(admin, dbname=databases.QUEUE_DATABASE), url(config.client_admin_url or admin)
+    return url(admin, dbname=databases.QUEUE_DATABASE), config.client_admin_url or admin
 
 
 async def _queue(admin: str, terminal: Terminal) -> QueueLogins:
