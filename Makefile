@@ -46,7 +46,8 @@ page: $(INSTALLED) ## The page and the browser client: checks, tests, a real bro
 
 .PHONY: page-tests
 page-tests: web/node_modules/.package-lock.json
-	cd web && npm run check && npm test && npm run build && npm run test:page
+	cd web && npm run check && npm test && npm run build
+	cd py && ../$(BIN)/python -m pytest tests/test_page.py
 
 bootstrap: $(INSTALLED) ## Make roles and schemas in PLANE_QUEUE_URL: a DBA, once per database
 	@$(BIN)/pgplane bootstrap

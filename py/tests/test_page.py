@@ -1,0 +1,79 @@
+"""The page in a real browser, over the real flights: all processes as `make demo` has them.
+
+Where Node, a browser or a built page is missing it is skipped, and says what to do.
+"""
+
+import asyncio
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from flights.database import loader
+from flights.demo import identity, page
+
+from .postgres import ROOT, Server
+from .processes import Process
+
+WEB = ROOT / "web"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+QUEUE = "surface-flights"
+
+
+def missing() -> str | None:
+    """What has to be done before the page can be tested here; None where it can."""
+    if shutil.which("npm") is None:
+        return "install Node 20 or newer"
+    if not (WEB / "node_modules").is_dir() or not (page.BUILT / "index.html").is_file():
+        return "build the page: make page"
+    if "CHROMIUM" not in os.environ and not any(map(shutil.which, BROWSERS)):
+        return "install Chromium, or set CHROMIUM to a browser's path"
+    return None
+
+
+@pytest.fixture
+def page_url(
+    server: Server, queue_db: str, as_edge: str, as_worker: str, tmp_path: Path
+) -> Iterator[str]:
+    """The address of the page, with people to be and flights to ask for."""
+    with psycopg.connect(queue_db, autocommit=True) as connection:
+        connection.execute("select plane.create_queue(%s)", [QUEUE])
+    flights = asyncio.run(
+        loader.ensure(
+            server.database_url("postgres"), password="page", report=lambda _of, _part: None
+        )
+    )
+    everybody = identity.people()
+    static = page.assembled(tmp_path, everybody)
+    with (
+        Process(
+            "worker", "flights.surface:surface",
+            queue=QUEUE, queue_url=as_worker, client_url=flights.reader_url,
+        ) as worker,
+        Process(
+            "edge", "--port", "0", "--static", str(static),
+            queue_url=as_edge, jwt_key=everybody.public_key, jwt_algorithms="ES256",
+            jwt_audience=identity.AUDIENCE, jwt_issuer=identity.ISSUER,
+        ) as edge,
+    ):  # fmt: skip
+        worker.event("worker.started")
+        edge.event("listener.ready")
+        yield f"http://127.0.0.1:{edge.event('edge.started')['port']}/"
+
+
+@pytest.mark.skipif(missing() is not None, reason=f"the page: {missing()}")
+@pytest.mark.timeout(300)
+def test_the_page_answers_in_a_browser(page_url: str) -> None:
+    done = subprocess.run(
+        ["npm", "run", "--silent", "test:page"],
+        cwd=WEB,
+        env={**os.environ, "PGPLANE_PAGE_URL": page_url, "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
