@@ -91,25 +91,29 @@ class Listener:
                 await self._listen()
             except (psycopg.Error, OSError, TimeoutError) as error:
                 failures = 1 if self.ready else failures + 1
-                reason = (
-                    "notifications do not come back: LISTEN needs a direct connection, not a"
-                    " transaction-mode pooler (PLANE_LISTEN_URL)"
-                    if isinstance(error, TimeoutError)
-                    else f"cannot listen: {type(error).__name__}"
-                )
+                reason = self._explain(error)
                 self._lost(reason)
                 pause = self._reconnect_seconds[min(failures, len(self._reconnect_seconds)) - 1]
                 log.warning("listener.lost", reason=reason, retry_seconds=pause)
                 await asyncio.sleep(pause)
 
+    def _explain(self, error: Exception) -> str:
+        if not isinstance(error, TimeoutError):
+            return f"cannot listen: {str(error).strip() or type(error).__name__}"
+        if self.ready:
+            return "the connection went silent"
+        return (
+            "notifications do not come back: LISTEN needs a direct connection,"
+            " not a transaction-mode pooler (PLANE_LISTEN_URL)"
+        )
+
     async def _listen(self) -> None:
         connection = await session.connect(self._url, application_name=self._application_name)
         try:
-            async with asyncio.timeout(self._answer_seconds):
+            async with session.breaking_off(connection, self._answer_seconds):
                 await session.listen(connection, (*self._channels, _PROOF))
             await self._hear(connection)
         finally:
-            # A server that vanished must not hold up the close: no goodbye is awaited.
             await connection.close()
 
     async def _hear(self, connection: session.Connection) -> None:
@@ -133,7 +137,7 @@ class Listener:
 
     async def _ask(self, connection: session.Connection) -> str:
         token = secrets.token_hex(8)
-        async with asyncio.timeout(self._answer_seconds):
+        async with session.breaking_off(connection, self._answer_seconds):
             await session.notify(connection, _PROOF, token)
         return token
 

@@ -5,10 +5,14 @@ JSON columns arrive as `RawJson`, the text itself: it is neither parsed nor prin
 SET for a whole session, so that a transaction-mode pooler may stand in between.
 """
 
+import asyncio
+import os
+import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
+import psycopg
 from psycopg import AsyncConnection, AsyncRawCursor, IsolationLevel, sql
 from psycopg.abc import Buffer
 from psycopg.adapt import Loader
@@ -91,6 +95,31 @@ async def listen(connection: Connection, channels: Sequence[str]) -> None:
 async def notify(connection: Connection, channel: str, payload: str) -> None:
     """Send one notification."""
     await connection.execute("select pg_catalog.pg_notify(%s, %s)", [channel, payload])
+
+
+@asynccontextmanager
+async def breaking_off(connection: Connection, seconds: float) -> AsyncIterator[None]:
+    """Shut the socket if the block takes longer; raises TimeoutError then.
+
+    A peer that has vanished would not answer a cancel request either.
+    """
+    broken = False
+
+    def shut() -> None:
+        nonlocal broken
+        broken = True
+        with socket.socket(fileno=os.dup(connection.fileno())) as line:
+            line.shutdown(socket.SHUT_RDWR)
+
+    timer = asyncio.get_running_loop().call_later(seconds, shut)
+    try:
+        yield
+    except psycopg.OperationalError:
+        if broken:
+            raise TimeoutError from None
+        raise
+    finally:
+        timer.cancel()
 
 
 def client_pool(url: str, *, size: int) -> AsyncConnectionPool[Connection]:

@@ -18,6 +18,7 @@ import inspect
 import re
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,6 +26,7 @@ from psycopg import AsyncConnection
 from pydantic import BaseModel, ConfigDict
 
 from pgplane import session, sqlfile
+from pgplane.errors import HttpError
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,47}")
 _ENVELOPE_TYPES = {"client": "text", "scope": "text[]", "staff": "boolean", "actor": "text"}
@@ -164,8 +166,9 @@ class Surface:
         query = sqlfile.load(path, lambda parameter: _sql_type(parameter, params, per_actor))
 
         async def handler(params: P, envelope: Envelope, client: AsyncConnection[Any]) -> object:
-            values = params.model_dump() | envelope.model_dump()
-            return await session.rows(client, query.text, [values[name] for name in query.names])
+            known = params.model_dump() | envelope.model_dump()
+            values = [_bound(parameter, known[parameter]) for parameter in query.names]
+            return await session.rows(client, query.text, values)
 
         handler.__annotations__["params"] = params
         self.operation(
@@ -223,3 +226,14 @@ def _sql_type(name: str, params: type[Params], per_actor: bool) -> str:
     if name not in params.model_fields:
         raise sqlfile.SqlFileError(f":{name} is neither a field of {params.__name__} nor reserved")
     return sqlfile.sql_type(params.model_fields[name].annotation)
+
+
+def _bound(name: str, value: Any) -> Any:
+    """A value as psycopg binds it: any collection is an array, an enum is its value."""
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_bound(name, item) for item in value]
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise HttpError(400, "PARAMS", f"{name} is beyond 64 bits", field=name)
+    return value

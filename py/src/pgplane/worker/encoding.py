@@ -7,6 +7,7 @@ is replaced and counted, since a good job must not fail for one value.
 
 import math
 from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from enum import Enum
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ from pydantic import BaseModel
 
 from pgplane.session import RawJson
 
-_OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
+_OPTIONS = orjson.OPT_NON_STR_KEYS
 _SMALLEST, _LARGEST = -(2**63), 2**64 - 1
 
 
@@ -75,10 +76,12 @@ class _Cleaner:
                 return self.clean(value.model_dump())
             case Mapping():
                 return {self._key(key): self.clean(item) for key, item in value.items()}
-            case list() | tuple():
+            case list() | tuple() | set() | frozenset():
                 return [self.clean(item) for item in value]
-            case set() | frozenset():
-                return [self.clean(item) for item in value]
+            case _ if is_dataclass(value) and not isinstance(value, type):
+                return {
+                    field.name: self.clean(getattr(value, field.name)) for field in fields(value)
+                }
             case bytes() | bytearray() | memoryview():
                 raise TypeError("a result cannot hold bytes: JSON has no form for them")
         return value

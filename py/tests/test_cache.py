@@ -1,0 +1,154 @@
+"""The cache: time to live, tags, size; and one computation for many callers."""
+
+import asyncio
+
+import pytest
+
+from pgplane.cache import SingleFlight, TtlCache
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def cache(clock: Clock) -> TtlCache[str]:
+    return TtlCache(entries=3, clock=clock)
+
+
+def put(cache: TtlCache[str], key: str, *tags: str, ttl: float = 10) -> bool:
+    return cache.put(key, key.upper(), ttl=ttl, tags=tags, as_of=cache.as_of())
+
+
+def test_an_entry_lives_for_its_own_time(cache: TtlCache[str], clock: Clock) -> None:
+    put(cache, "short", ttl=1)
+    put(cache, "long", ttl=5)
+    clock.now = 1
+    assert cache.get("short") is None
+    assert cache.get("long") == "LONG"
+
+
+def test_without_a_time_to_live_nothing_is_stored(cache: TtlCache[str]) -> None:
+    assert not put(cache, "a", ttl=0)
+    assert cache.get("a") is None
+
+
+def test_the_oldest_entry_goes_first_however_often_it_is_read(cache: TtlCache[str]) -> None:
+    for key in "abc":
+        put(cache, key)
+    assert cache.get("a") == "A"
+    put(cache, "d")
+    assert cache.get("a") is None
+    assert cache.get("b") == "B"
+
+
+def test_invalidation_drops_every_entry_of_the_tag_and_no_other(cache: TtlCache[str]) -> None:
+    put(cache, "a", "c:acme", "u:ada")
+    put(cache, "b", "c:acme")
+    put(cache, "c", "c:other")
+    cache.invalidate("c:acme")
+    assert [cache.get(key) for key in "abc"] == [None, None, "C"]
+
+
+def test_what_was_computed_before_an_invalidation_is_not_stored_after_it(
+    cache: TtlCache[str],
+) -> None:
+    as_of = cache.as_of()
+    cache.invalidate("c:acme")
+    assert not cache.put("a", "A", ttl=10, tags=["c:acme"], as_of=as_of)
+    assert cache.get("a") is None
+    assert put(cache, "a", "c:acme")
+    assert cache.get("a") == "A"
+
+
+def test_a_cache_of_no_entries_keeps_nothing(clock: Clock) -> None:
+    cache: TtlCache[str] = TtlCache(entries=0, clock=clock)
+    assert not put(cache, "a")
+
+
+class Computation:
+    """A computation that ends when the test says so."""
+
+    def __init__(self) -> None:
+        self.started = 0
+        self.begun = asyncio.Event()
+        self.end: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    async def __call__(self) -> str:
+        self.started += 1
+        self.begun.set()
+        return await asyncio.shield(self.end)
+
+
+async def test_callers_of_one_key_share_one_computation() -> None:
+    flights: SingleFlight[str] = SingleFlight()
+    computation = Computation()
+    callers = [asyncio.create_task(flights.run("k", computation)) for _ in range(3)]
+    await computation.begun.wait()
+    computation.end.set_result("v")
+
+    assert await asyncio.gather(*callers) == [("v", False), ("v", True), ("v", True)]
+    assert computation.started == 1
+
+
+async def test_a_leader_that_fails_or_is_cancelled_leaves_the_others_to_run_themselves() -> None:
+    for kill in ("cancel", "fail"):
+        flights: SingleFlight[str] = SingleFlight()
+        doomed, healthy = Computation(), Computation()
+        leader = asyncio.create_task(flights.run("k", doomed))
+        await doomed.begun.wait()
+        followers = [asyncio.create_task(flights.run("k", healthy)) for _ in range(2)]
+        await asyncio.sleep(0)
+        if kill == "cancel":
+            leader.cancel()
+        else:
+            doomed.end.set_exception(RuntimeError("broken"))
+        await healthy.begun.wait()
+        healthy.end.set_result("v")
+
+        assert await asyncio.gather(*followers) == [("v", False), ("v", True)]
+        with pytest.raises((RuntimeError, asyncio.CancelledError)):
+            await leader
+        assert healthy.started == 1
+
+
+async def test_a_cancelled_follower_does_not_harm_the_leader() -> None:
+    flights: SingleFlight[str] = SingleFlight()
+    computation = Computation()
+    leader = asyncio.create_task(flights.run("k", computation))
+    await computation.begun.wait()
+    follower = asyncio.create_task(flights.run("k", computation))
+    await asyncio.sleep(0)
+    follower.cancel()
+    computation.end.set_result("v")
+    assert await leader == ("v", False)
+
+
+async def test_a_fresh_caller_joins_only_a_fresh_computation() -> None:
+    flights: SingleFlight[str] = SingleFlight()
+    stale, fresh = Computation(), Computation()
+    first = asyncio.create_task(flights.run("k", stale))
+    await stale.begun.wait()
+    second = asyncio.create_task(flights.run("k", fresh, fresh=True))
+    await fresh.begun.wait()
+    third = asyncio.create_task(flights.run("k", stale))
+    fourth = asyncio.create_task(flights.run("k", stale, fresh=True))
+    await asyncio.sleep(0)
+    stale.end.set_result("stale")
+    fresh.end.set_result("fresh")
+
+    assert list(await asyncio.gather(first, second, third, fourth)) == [
+        ("stale", False),
+        ("fresh", False),
+        ("fresh", True),
+        ("fresh", True),
+    ]
