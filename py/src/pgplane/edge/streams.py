@@ -38,8 +38,11 @@ def frame(event: str, data: bytes, event_id: str | None = None) -> bytes:
 
 
 def retry(low_ms: int = 1000, high_ms: int = 4000) -> bytes:
-    """The reconnection delay, drawn anew so that clients do not come back in step."""
-    return b"retry: %d\n\n" % _random.randint(low_ms, high_ms)
+    """A line with the reconnection delay, drawn anew so that clients do not come back in step.
+
+    A frame may follow it at once, or an empty line.
+    """
+    return b"retry: %d\n" % _random.randint(low_ms, high_ms)
 
 
 class EventStream(Response):
@@ -175,4 +178,4 @@ class Streams:
         loop = asyncio.get_running_loop()
         for slot in self._slots:
             for stream in slot:
-                loop.call_later(_random.uniform(0, window), stream.finish, retry())
+                loop.call_later(_random.uniform(0, window), stream.finish, retry() + b"\n")
