@@ -63,10 +63,11 @@ export class Panel extends LitElement {
         display: grid;
         flex: 1;
         min-width: 0;
-        transition: opacity 0.2s;
       }
+      /* An answer that comes at once does not flicker. */
       .body.stale {
         opacity: 0.45;
+        transition: opacity 0.2s 0.15s;
       }
       .message {
         display: grid;

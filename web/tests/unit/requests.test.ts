@@ -1,18 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createPlane } from '../../src/client/index.js';
+import { describe, expect, it } from 'vitest';
 import { Requests } from '../../src/flights/requests.js';
-import { accept, doneEvent, event, problem, ScriptedEdge, stream } from './edge.js';
+import { accept, doneEvent, event, problem, stream } from './edge.js';
+import { edge, plane } from './harness.js';
 
-let edge: ScriptedEdge;
-
-beforeEach(async () => {
-  edge = new ScriptedEdge();
-  await edge.start();
-});
-
-afterEach(() => edge.stop());
-
-const plane = () => createPlane({ baseUrl: edge.url, surface: 'flights', token: () => 'good' });
 const { signal } = new AbortController();
 
 /** The kinds that the newest request passes through, each once. */
