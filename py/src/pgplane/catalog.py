@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from typing import Any
 
-from psycopg import Connection
+import psycopg
+from psycopg import Connection, errors
 
-from .tree import CODE_BEGINS, CODE_ENDS, Code
+from .tree import CODE_BEGINS, CODE_ENDS, FILE_HEADER, Code, MigrationError
 
 GROUP_ROLES = ("plane_producer", "plane_worker", "plane_reader", "plane_relay", "plane_admin")
 
@@ -81,6 +82,10 @@ DEPENDENCIES = f"""
 """
 
 
+class CodeError(MigrationError):
+    """A code text does not load; names the file where PostgreSQL does, and its error."""
+
+
 @dataclass(frozen=True, order=True)
 class Name:
     """What DROP needs to know of an object: `function`, `plane.enqueue(text, …)`."""
@@ -146,7 +151,7 @@ def drops(connection: Connection[Any], code: Code | None) -> list[Name]:
         for name in before:
             verb = f"drop {name.kind} if exists {name.identity} cascade"
             connection.execute(verb.encode())
-        connection.execute(loading(code).encode())
+        _load_as_it_is(connection, code)
         after = objects(connection)
     doomed = {
         name
@@ -175,13 +180,30 @@ def load(connection: Connection[Any], code: Code | None) -> list[Name]:
     """Bring the database's code to the given text; returns what was dropped on the way.
 
     Call it in a transaction, as plane_owner. Never cascades: where something of the deployer's
-    depends on a dropped object, PostgreSQL's own error (2BP01) names it.
+    depends on a dropped object, the error names it. Raises CodeError; LockNotAvailable as it is.
     """
     dropped = drops(connection, code)
     for name in dropped:
-        connection.execute(f"drop {name}".encode())
-    connection.execute(loading(code).encode())
+        _run(connection, f"drop {name}", str(name))
+    _load_as_it_is(connection, code)
     return dropped
+
+
+def _load_as_it_is(connection: Connection[Any], code: Code | None) -> None:
+    """Run a code text file by file, so that an error can say which."""
+    first, *files = FILE_HEADER.split(loading(code))
+    _run(connection, first, "preparing")
+    for name, text in zip(files[::2], files[1::2], strict=True):
+        _run(connection, text, name)
+
+
+def _run(connection: Connection[Any], text: str, what: str) -> None:
+    try:
+        connection.execute(text.encode())
+    except errors.LockNotAvailable:
+        raise
+    except psycopg.Error as failed:
+        raise CodeError(f"{what}: {failed}") from failed
 
 
 def drift(connection: Connection[Any], code: Code) -> list[Name]:

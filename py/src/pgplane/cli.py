@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from . import __version__, logs, migrations
 from .settings import Settings
-from .tree import Tree, TreeError
+from .tree import Tree
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -26,7 +26,7 @@ def _plainly() -> Iterator[None]:
     """What went wrong as one message and exit status 1, without a traceback."""
     try:
         yield
-    except (migrations.MigrationError, TreeError) as refused:
+    except migrations.MigrationError as refused:
         raise click.ClickException(str(refused)) from refused
     except psycopg.OperationalError as unreachable:
         raise click.ClickException(f"queue database: {unreachable}") from unreachable
@@ -143,16 +143,11 @@ def release() -> None:
 )
 def render(version: str, server_url: str | None) -> None:
     """Write db/releases/VERSION and the migration step that loads it."""
-    from .release import ReleaseError
     from .release import render as write
-    from .scratch import ScratchError
 
     with _plainly():
-        try:
-            for path in write(version, Tree.shipped(), server_url):
-                click.echo(f"wrote {os.path.relpath(path)}")
-        except (ReleaseError, ScratchError) as refused:
-            raise click.ClickException(str(refused)) from refused
+        for path in write(version, Tree.shipped(), server_url):
+            click.echo(f"wrote {os.path.relpath(path)}")
 
 
 @main.command()

@@ -15,10 +15,9 @@ import psycopg
 from psycopg import Connection, errors
 
 from .catalog import drift
-from .tree import Migration, Tree
+from .tree import Migration, MigrationError, Tree
 from .turn import (
     Change,
-    MigrationError,
     Turn,
     become_owner,
     note,

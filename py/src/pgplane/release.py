@@ -21,7 +21,7 @@ from yoyo.migrations import get_migration_hash
 
 from . import __version__, scratch
 from .catalog import Name, drops, load, loading
-from .tree import Code, Migration, Tree, version_key
+from .tree import Code, Migration, MigrationError, Tree, version_key
 
 STEP = '''\
 """Release {version}: loads its frozen code; rolled back, the code of the release before."""
@@ -57,7 +57,7 @@ $$;
 """
 
 
-class ReleaseError(Exception):
+class ReleaseError(MigrationError):
     """The release cannot be rendered; says why and what to do."""
 
 

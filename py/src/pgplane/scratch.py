@@ -8,10 +8,12 @@ from pathlib import Path
 import psycopg
 from psycopg.conninfo import make_conninfo
 
+from .tree import MigrationError
+
 NAME = "pgplane_scratch"
 
 
-class ScratchError(Exception):
+class ScratchError(MigrationError):
     """There is no server for a scratch database; says what to do."""
 
 

@@ -18,9 +18,15 @@ NOT_TRANSACTIONAL = re.compile(r"^--\s*transactional\s*:\s*false\s*$", re.MULTIL
 CODE_BEGINS = "-- The code, file by file:"
 CODE_ENDS = "-- The code ends."
 """Lines around a code text in every script that loads it."""
+FILE_HEADER = re.compile(r"^-- ((?:functions|views|triggers)/\S+\.sql|grants\.sql)$", re.MULTILINE)
+"""The line ahead of each file in a code text."""
 
 
-class TreeError(Exception):
+class MigrationError(Exception):
+    """Something about migrations was refused or failed; says why and what to do."""
+
+
+class TreeError(MigrationError):
     """The SQL tree breaks one of its own rules; the message says which file and what to do."""
 
 

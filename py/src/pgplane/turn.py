@@ -16,7 +16,7 @@ from yoyo import read_migrations
 from yoyo.backends.core.postgresql import PostgresqlPsycopgBackend
 
 from .catalog import Name, load
-from .tree import Migration, Tree
+from .tree import Migration, MigrationError, Tree
 
 T = TypeVar("T")
 
@@ -25,10 +25,6 @@ LOCK_SECONDS = 3
 LOCK_ATTEMPTS = 5
 TURN_SECONDS = 120
 """How long to wait for another migration of the same database."""
-
-
-class MigrationError(Exception):
-    """A migration was refused or failed; says why and what to do."""
 
 
 @dataclass
