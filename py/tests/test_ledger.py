@@ -1,0 +1,115 @@
+"""The ledger's calls: a job's whole life, in raw JSON, by the roles that may."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from pgplane import errors, ledger, session
+
+QUEUE = "surface-test"
+ENVELOPE = '{"client": "acme", "actor": "ada", "staff": false, "scope": ["EWR"]}'
+MANIFEST = (
+    '[{"name": "echo", "version": 1, "params": {"type": "object"},'
+    ' "ttl_seconds": 0, "timeout_seconds": 30, "per_actor": false}]'
+)
+
+
+@pytest.fixture
+async def worker(as_worker: str, as_admin: str) -> AsyncIterator[session.Connection]:
+    """A worker's connection; the queue is there."""
+    admin = await session.connect(as_admin, application_name="test admin")
+    async with admin:
+        await ledger.create_queue(admin, QUEUE, lease=timedelta(seconds=30), backoff_factor=1.5)
+    connection = await session.connect(as_worker, application_name="test worker")
+    async with connection:
+        yield connection
+
+
+@pytest.fixture
+async def edge(as_edge: str) -> AsyncIterator[session.Connection]:
+    connection = await session.connect(as_edge, application_name="test edge")
+    async with connection:
+        yield connection
+
+
+async def test_a_request_is_answered(edge: session.Connection, worker: session.Connection) -> None:
+    assert await ledger.register_worker(worker, "w", QUEUE) == timedelta(seconds=30)
+    await ledger.register_manifest(worker, QUEUE, MANIFEST)
+    params = '{"n": 12345678901234567890.10}'
+    job_id, coalesced = await ledger.submit_request(edge, QUEUE, "echo", params, ENVELOPE)
+    assert not coalesced
+    assert await ledger.submit_request(edge, QUEUE, "echo", params, ENVELOPE) == (job_id, True)
+
+    key = await ledger.scope_key(edge, "acme", '["EWR"]', False)
+    deadline = datetime.now(UTC) + timedelta(seconds=60)
+    assert await ledger.register_waiter(edge, QUEUE, job_id, key, "test", deadline)
+    waiting = await ledger.await_job(edge, QUEUE, job_id, key)
+    assert waiting is not None
+    assert (waiting.status, waiting.result) == ("pending", None)
+
+    (claim,) = await ledger.claim_one(worker, QUEUE, "w")
+    assert (claim.job_id, claim.attempt, claim.operation, claim.version) == (job_id, 1, "echo", 1)
+    assert claim.params == params.encode()
+    assert claim.cache_key is not None
+    assert not claim.fresh
+    held = [(claim.job_id, claim.attempt)]
+    assert await ledger.renew_leases(worker, "w", held) == [(job_id, "held")]
+    assert await ledger.complete_job(worker, job_id, 1, result='{"n": 1.50}', cache="hit")
+    assert not await ledger.complete_job(worker, job_id, 1, result="2")
+
+    answered = await ledger.get_job(edge, QUEUE, job_id, key)
+    assert answered is not None
+    assert (answered.status, answered.result, answered.cache) == ("done", b'{"n": 1.50}', "hit")
+    assert [job.job_id for job in await ledger.get_results(edge, QUEUE, [(job_id, key)])] == [
+        job_id
+    ]
+    stranger = await ledger.scope_key(edge, "other", '["EWR"]', False)
+    assert await ledger.get_job(edge, QUEUE, job_id, stranger) is None
+    assert await ledger.get_results(edge, QUEUE, []) == []
+
+
+async def test_attempts_come_back_by_failure_release_and_in_batches(
+    edge: session.Connection, worker: session.Connection
+) -> None:
+    first = await ledger.enqueue(edge, QUEUE, "echo", priority=1, dedupe_key="a", version=2)
+    second = await ledger.enqueue(edge, QUEUE, "echo", max_dequeues=1)
+    later = datetime.now(UTC) + timedelta(hours=1)
+    await ledger.enqueue(edge, QUEUE, "echo", available_at=later, serial_key="s")
+    assert await ledger.enqueue(edge, QUEUE, "echo", dedupe_key="a") == (first.job_id, True)
+
+    claims = await ledger.claim(worker, QUEUE, "w", 10)
+    assert [(c.job_id, c.version) for c in claims] == [(second.job_id, None), (first.job_id, 2)]
+    assert await ledger.fail_job(worker, second.job_id, 1, '{"message": "no"}') == "poison"
+    assert await ledger.release_job(worker, first.job_id, 1)
+    assert not await ledger.release_job(worker, first.job_id, 1)
+    (again,) = await ledger.claim_one(worker, QUEUE, "w")
+    assert (again.job_id, again.attempt) == (first.job_id, 2)
+    assert await ledger.fail_job(worker, first.job_id, 2, "{}", timedelta(hours=1)) == "pending"
+    assert await ledger.claim(worker, QUEUE, "w", 10) == []
+    assert await ledger.renew_leases(worker, "w", [(first.job_id, 2)]) == [(first.job_id, "lost")]
+    assert await ledger.renew_leases(worker, "w", []) == []
+    assert await ledger.sweep(edge) >= 0
+
+
+async def test_refusals_are_the_ledgers_own_errors(
+    edge: session.Connection, worker: session.Connection
+) -> None:
+    with pytest.raises(errors.NotFound, match="no such queue"):
+        await ledger.enqueue(edge, "nowhere", "echo")
+    with pytest.raises(errors.NotReady):
+        await ledger.submit_request(edge, QUEUE, "echo", "{}", ENVELOPE)
+    with pytest.raises(errors.Invalid):
+        await ledger.enqueue(edge, QUEUE, "echo", params="[1]")
+    with pytest.raises(errors.Invalid):
+        await ledger.enqueue(edge, QUEUE, "echo", params='{"a": "\\u0000"}')
+    with pytest.raises(errors.Invalid):
+        await ledger.enqueue(edge, QUEUE, "nul \x00")
+    with pytest.raises(errors.Forbidden):
+        await ledger.create_queue(edge, "mine")
+
+
+async def test_a_dead_connection_is_an_outage(worker: session.Connection) -> None:
+    await worker.close()
+    with pytest.raises(errors.Unavailable):
+        await ledger.claim_one(worker, QUEUE, "w")
