@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
-import structlog
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 
+from pgplane import logs
 from pgplane.edge.auth import Verifier
 from pgplane.edge.database import QueueDatabase
 from pgplane.edge.health import Readiness
@@ -26,7 +26,7 @@ from pgplane.errors import LedgerError
 from pgplane.listener import Listener
 from pgplane.settings import Settings
 
-log = structlog.get_logger()
+log = logs.get("edge")
 
 TICKET_LIVES = 3
 """How many stream deadlines a ticket lasts: the stream itself and its reconnects."""

@@ -8,14 +8,14 @@ from urllib.parse import urlsplit
 
 import httpx2
 import orjson
-import structlog
 from jwt import PyJWKSet
 from jwt.exceptions import PyJWTError
 
+from pgplane import logs
 from pgplane.edge.keys import Key, KeyConfigurationError, PublicKey, fits
 from pgplane.edge.problems import Problem
 
-log = structlog.get_logger()
+log = logs.get("edge")
 
 FRESH_SECONDS = 600.0
 STALE_SECONDS = 12 * 3600.0

@@ -12,9 +12,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from pgplane import logs
 from pgplane.errors import Busy, LedgerError, NotReady, QueueFull, Unavailable
 
-log = structlog.get_logger()
+log = logs.get("edge")
 
 MEDIA_TYPE = "application/problem+json"
 _NUL_SQLSTATES = frozenset({"22P05", "22021"})

@@ -6,14 +6,14 @@ import socket
 from pathlib import Path
 from types import FrameType
 
-import structlog
 import uvicorn
 
+from pgplane import logs
 from pgplane.edge.app import create_app
 from pgplane.edge.routes import Edge
 from pgplane.settings import Settings
 
-log = structlog.get_logger()
+log = logs.get("edge")
 
 BACKLOG = 2048
 STUCK_CLIENT_MS = 45_000

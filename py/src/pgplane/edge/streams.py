@@ -5,11 +5,12 @@ import random
 import re
 from collections.abc import Callable
 
-import structlog
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-log = structlog.get_logger()
+from pgplane import logs
+
+log = logs.get("edge")
 
 HEADERS = {
     "Cache-Control": "no-store, no-transform",

@@ -7,14 +7,12 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from uuid import uuid4
 
-import structlog
-
-from pgplane import ledger
+from pgplane import ledger, logs
 from pgplane.edge.database import QueueDatabase
 from pgplane.errors import LedgerError
 from pgplane.records import Job
 
-log = structlog.get_logger()
+log = logs.get("edge")
 
 CHANNEL = "plane_done"
 TERMINAL = frozenset({"done", "poison", "cancelled"})
