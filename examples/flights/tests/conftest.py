@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +28,27 @@ def silent(_of: str, _part: float) -> None:
     """No progress to show."""
 
 
+@contextmanager
+def entered_by_all() -> Iterator[Path]:
+    """A folder for a while, which the server's account can enter too."""
+    with tempfile.TemporaryDirectory(prefix="flights-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder of this test's own, which the server's account can enter too."""
+    with entered_by_all() as folder:
+        yield folder
+
+
 @pytest.fixture(scope="session")
 def client_admin() -> Iterator[str]:
     """The administrator of the client's server, which the demo's own code starts and stops."""
-    with tempfile.TemporaryDirectory(prefix="flights-") as folder:
-        Path(folder).chmod(0o755)
-        server = cluster.prepared(Path(folder), say=unsaid)
+    with entered_by_all() as folder:
+        server = cluster.prepared(folder, say=unsaid)
         try:
             yield server.start(None, unsaid)
         finally:

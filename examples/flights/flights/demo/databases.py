@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 import psycopg
 from pgplane import migrations
-from pgplane.tree import TreeError
-from pgplane.turn import MigrationError
 from psycopg import AsyncConnection, sql
 from psycopg.conninfo import conninfo_to_dict
 
@@ -75,7 +73,7 @@ async def migrate(admin_url: str) -> str:
         if new:
             migrations.bootstrap(admin_url)
         change = migrations.migrate(admin_url)
-    except (MigrationError, TreeError, psycopg.Error) as error:
+    except (migrations.MigrationError, psycopg.Error) as error:
         raise DemoError(f"the queue database cannot be migrated: {error}") from error
     return f"{len(change.applied)} applied" if change.applied else "nothing new"
 
