@@ -329,6 +329,7 @@ create table plane.attempt (
     attempt    integer     not null,
     claimed_at timestamptz not null,
     ended_at   timestamptz not null,
+    replaced   boolean     not null default false,
     outcome    text        not null,
     locked_by  text        not null,
     error      json,
@@ -341,6 +342,7 @@ comment on column plane.attempt.job_id is 'The job.';
 comment on column plane.attempt.attempt is 'Number of the attempt.';
 comment on column plane.attempt.claimed_at is 'When it began.';
 comment on column plane.attempt.ended_at is 'When it ended.';
+comment on column plane.attempt.replaced is 'Content that cannot be kept (a NUL character) was replaced by U+FFFD.';
 comment on column plane.attempt.outcome is 'failed, lapsed, released or cancelled.';
 comment on column plane.attempt.locked_by is 'The worker.';
 comment on column plane.attempt.error is 'What it failed with.';

@@ -12,5 +12,5 @@ select job_id, queue_id, attempt, max_dequeues, priority, fresh, cancelling, cla
 select key, job_id from plane.live_key where false;
 select job_id, waiter, deadline from plane.waiter where false;
 select job_id, attempt, max_dequeues, claimed_at, finished_at, replaced, status, cache, locked_by, result, error from plane.outcome where false;
-select job_id, attempt, claimed_at, ended_at, outcome, locked_by, error from plane.attempt where false;
+select job_id, attempt, claimed_at, ended_at, replaced, outcome, locked_by, error from plane.attempt where false;
 select null::plane.claimed_job, null::plane.job_answer, last_value, is_called from plane.job_id_seq where false;

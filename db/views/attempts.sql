@@ -1,13 +1,13 @@
 -- attempts: each attempt at each job, ended or under way.
 create or replace view plane.attempts as
-select a.job_id, a.attempt, a.locked_by as worker, a.claimed_at, a.ended_at, a.outcome, a.error
+select a.job_id, a.attempt, a.locked_by as worker, a.claimed_at, a.ended_at, a.outcome, a.error, a.replaced
 from plane.attempt a
 union all
-select o.job_id, o.attempt, o.locked_by, o.claimed_at, o.finished_at, o.status, o.error
+select o.job_id, o.attempt, o.locked_by, o.claimed_at, o.finished_at, o.status, o.error, o.replaced
 from plane.outcome o
 where o.status = 'done' and o.attempt > 0
 union all
-select l.job_id, l.attempt, l.locked_by, l.claimed_at, null, case when l.cancelling then 'cancelling' else 'in_progress' end, null
+select l.job_id, l.attempt, l.locked_by, l.claimed_at, null, case when l.cancelling then 'cancelling' else 'in_progress' end, null, false
 from plane.lease l;
 
 revoke all on plane.attempts from public;
@@ -21,3 +21,4 @@ comment on column plane.attempts.claimed_at is 'When it began.';
 comment on column plane.attempts.ended_at is 'When it ended; NULL while it runs.';
 comment on column plane.attempts.outcome is 'done, failed, lapsed, released or cancelled; in_progress or cancelling while it runs.';
 comment on column plane.attempts.error is 'What it failed with, or the refusal it answered.';
+comment on column plane.attempts.replaced is 'Content that cannot be kept (a NUL character) was replaced by U+FFFD.';

@@ -1,8 +1,9 @@
 -- _end: writes the outcome of a job that ends without an answer and does what every ending does.
 create or replace function plane._end(
-    p_lease  plane.lease,
-    p_status text,
-    p_error  json
+    p_lease    plane.lease,
+    p_status   text,
+    p_error    json,
+    p_replaced boolean
 )
     returns void
     language plpgsql
@@ -10,14 +11,14 @@ create or replace function plane._end(
     set search_path = pg_catalog, pg_temp
 as $$
 begin
-    insert into plane.outcome (job_id, attempt, max_dequeues, claimed_at, finished_at, status, locked_by, error)
+    insert into plane.outcome (job_id, attempt, max_dequeues, claimed_at, finished_at, replaced, status, locked_by, error)
     values (p_lease.job_id, p_lease.attempt, p_lease.max_dequeues, p_lease.claimed_at, plane._now(),
-        p_status, p_lease.locked_by, p_error);
+        p_replaced, p_status, p_lease.locked_by, p_error);
     perform plane._finish(p_lease.queue_id, p_lease.job_id, p_lease.live_key, p_lease.serial_key);
 end;
 $$;
 
-revoke all on function plane._end(plane.lease, text, json) from public;
+revoke all on function plane._end(plane.lease, text, json, boolean) from public;
 
-comment on function plane._end(plane.lease, text, json) is
+comment on function plane._end(plane.lease, text, json, boolean) is
 'Ends a job whose lease has just been removed as poison or cancelled.';

@@ -13,17 +13,19 @@ create or replace function plane._give_up_lease(
     set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_now timestamptz := plane._now();
+    v_now      timestamptz := plane._now();
+    v_error    json        := plane._storable(p_error);
+    v_replaced boolean     := coalesce(v_error::text <> p_error::text, false);
 begin
-    insert into plane.attempt (job_id, attempt, claimed_at, ended_at, outcome, locked_by, error)
-    values (p_lease.job_id, p_lease.attempt, p_lease.claimed_at, v_now, p_outcome, p_lease.locked_by, p_error);
+    insert into plane.attempt (job_id, attempt, claimed_at, ended_at, replaced, outcome, locked_by, error)
+    values (p_lease.job_id, p_lease.attempt, p_lease.claimed_at, v_now, v_replaced, p_outcome, p_lease.locked_by, v_error);
 
     if p_lease.cancelling then
-        perform plane._end(p_lease, 'cancelled', p_error);
+        perform plane._end(p_lease, 'cancelled', v_error, v_replaced);
         return 'cancelled';
     end if;
     if p_lease.attempt >= p_budget then
-        perform plane._end(p_lease, 'poison', p_error);
+        perform plane._end(p_lease, 'poison', v_error, v_replaced);
         return 'poison';
     end if;
 

@@ -28,7 +28,7 @@ begin
     if not found then
         return 'lost';
     end if;
-    return plane._give_up_lease(v_lease, 'failed', plane._storable(p_error), v_lease.max_dequeues,
+    return plane._give_up_lease(v_lease, 'failed', p_error, v_lease.max_dequeues,
         coalesce(p_retry_in, plane._backoff(v_lease)));
 end;
 $$;
