@@ -74,7 +74,11 @@ async def migrate(admin_url: str) -> str:
             migrations.bootstrap(admin_url)
         change = migrations.migrate(admin_url)
     except (migrations.MigrationError, psycopg.Error) as error:
-        raise DemoError(f"the queue database cannot be migrated: {error}") from error
+        raise DemoError(
+            f"the queue database cannot be migrated: {error}\n"
+            f"If nothing in it is worth keeping: drop database {conninfo_to_dict(admin_url)['dbname']}"
+            " (the demo's own server goes as a whole: rm -rf .demo)"
+        ) from error
     return f"{len(change.applied)} applied" if change.applied else "nothing new"
 
 
