@@ -43,7 +43,13 @@ def test_listening_goes_to_the_queue_database_unless_told_otherwise(
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("IDLE_MS", "0"), ("CONCURRENCY", "none"), ("STREAM_SECONDS", "-1"), ("CACHE_ENTRIES", "-1")],
+    [
+        ("IDLE_MS", "0"),
+        ("CONCURRENCY", "none"),
+        ("STREAM_SECONDS", "-1"),
+        ("CACHE_ENTRIES", "-1"),
+        ("LOG_LEVEL", "loud"),
+    ],
 )
 def test_nonsense_is_refused_by_name(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str

@@ -1,6 +1,7 @@
 """A worker as a process: what it does to jobs, and what becomes of them when it dies."""
 
 import json
+import signal
 from collections.abc import Iterator
 from statistics import median
 
@@ -129,7 +130,7 @@ def test_a_handler_beyond_its_time_is_stopped(ledger: Ledger, worker: Worker) ->
 def test_a_killed_workers_job_is_done_by_the_next_attempt(
     ledger: Ledger, as_worker: str, client_db: ClientDatabase
 ) -> None:
-    ledger.set_lease("1 s")
+    ledger.set_lease("2 s")
     with running(as_worker, client_db.reader) as first:
         job_id = ledger.enqueue("slow", seconds=3)
         first.event("job.started", job_id=job_id)
@@ -148,12 +149,29 @@ def test_a_killed_workers_job_is_done_by_the_next_attempt(
     assert (job["status"], job["dequeue_count"], job["result"]) == ("done", 2, {"slept": 3.0})
 
 
+def test_a_frozen_workers_late_completion_is_refused(
+    ledger: Ledger, as_worker: str, client_db: ClientDatabase
+) -> None:
+    ledger.set_lease("2 s")
+    with running(as_worker, client_db.reader) as frozen:
+        job_id = ledger.enqueue("slow", seconds=2)
+        frozen.event("job.started", job_id=job_id)
+        frozen.process.send_signal(signal.SIGSTOP)
+        with running(as_worker, client_db.reader) as other:
+            assert other.event("job.finished", job_id=job_id)["outcome"] == "done"
+        frozen.process.send_signal(signal.SIGCONT)
+        late = frozen.event("job.finished", job_id=job_id)
+
+    assert (late["attempt"], late["outcome"]) == (1, "lost")
+    assert ledger.job(job_id)["dequeue_count"] == 2
+
+
 def test_a_long_job_keeps_its_short_lease(
     ledger: Ledger, as_worker: str, client_db: ClientDatabase
 ) -> None:
-    ledger.set_lease("1 s")
+    ledger.set_lease("2 s")
     with running(as_worker, client_db.reader) as holder:
-        job_id = ledger.enqueue("slow", seconds=3)
+        job_id = ledger.enqueue("slow", seconds=5)
         holder.event("job.started", job_id=job_id)
         with running(as_worker, client_db.reader):
             assert holder.event("job.finished", job_id=job_id)["outcome"] == "done"

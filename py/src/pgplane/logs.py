@@ -4,7 +4,6 @@ Names are `<noun>.<what happened>`: `worker.started`, `job.finished`, `listener.
 interface: alerts and dashboards match them.
 """
 
-import logging
 import sys
 from typing import Any
 
@@ -12,13 +11,7 @@ import structlog
 
 
 def configure(level: str = "info") -> None:
-    """Set up structlog for this process; `level` is a stdlib name, in any case.
-
-    Raises ValueError for a level that does not exist.
-    """
-    threshold = logging.getLevelNamesMapping().get(level.upper())
-    if threshold is None:
-        raise ValueError(f"no log level {level!r}: debug, info, warning, error (PLANE_LOG_LEVEL)")
+    """Set up structlog for this process; `level`: debug, info, warning or error."""
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
@@ -27,7 +20,7 @@ def configure(level: str = "info") -> None:
             structlog.processors.format_exc_info,
             structlog.processors.JSONRenderer(default=str),
         ],
-        wrapper_class=structlog.make_filtering_bound_logger(threshold),
+        wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )

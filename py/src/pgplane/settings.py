@@ -1,6 +1,6 @@
 """Settings: every `PLANE_*` environment variable, typed and with its default."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -72,7 +72,7 @@ class Settings(BaseSettings):
 
     redis_url: str | None = _secret()
     telemetry_url: str | None = _secret()
-    log_level: str = "info"
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
 
     @field_validator("jwt_algorithms", mode="before")
     @classmethod

@@ -6,6 +6,7 @@ import os
 import secrets
 import signal
 import socket
+import sys
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 
@@ -29,8 +30,10 @@ log = logs.get("worker")
 
 
 def load_surface(path: str) -> Surface:
-    """The Surface at `module:attribute`. Raises BootRefusedError."""
+    """The Surface at `module:attribute`; the working directory counts. Raises BootRefusedError."""
     module, _, attribute = path.partition(":")
+    if (here := os.getcwd()) not in sys.path:  # noqa: PTH109 - sys.path holds strings
+        sys.path.insert(0, here)
     try:
         found = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
