@@ -28,8 +28,8 @@ from pgplane.settings import Settings
 
 log = logs.get("edge")
 
-TICKET_LIVES = 3
-"""How many stream deadlines a ticket lasts: the stream itself and its reconnects."""
+TICKET_SECONDS = 60.0
+"""How long a ticket may wait to be used; it then lasts for a stream and its reconnects."""
 
 
 def create_app(settings: Settings, static_dir: Path | None = None) -> Starlette:
@@ -102,7 +102,7 @@ def _tickets(settings: Settings) -> Tickets:
         log.warning(
             "edge.own_ticket_key", hint="several edges must share one: set PLANE_TICKET_KEY"
         )
-    return Tickets(key, TICKET_LIVES * settings.stream_seconds)
+    return Tickets(key, TICKET_SECONDS + 2 * settings.stream_seconds)
 
 
 async def _for_ever(work: Callable[[], Awaitable[None]]) -> None:
