@@ -12,6 +12,7 @@ create or replace function plane.complete_job(
     volatile
     security definer
     set search_path = pg_catalog, pg_temp
+    set plan_cache_mode = force_generic_plan
 as $$
 declare
     v_result json := plane._storable(p_result);

@@ -18,6 +18,7 @@ create or replace function plane.enqueue(
     volatile
     security definer
     set search_path = pg_catalog, pg_temp
+    set plan_cache_mode = force_generic_plan
 as $$
 declare
     v_queue plane.queue := plane._queue(p_queue);
