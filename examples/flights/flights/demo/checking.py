@@ -9,7 +9,7 @@ from typing import Any, LiteralString
 from psycopg import AsyncConnection
 
 from flights.demo.asking import Reply
-from flights.demo.questions import Expected, Question, Refused, Rows
+from flights.demo.questions import Question, Refused, Rows
 
 
 class Checker:
@@ -33,15 +33,16 @@ class Checker:
         """What is wrong with a reply; None where nothing is."""
         if isinstance(question.expects, Refused):
             return refusal_fault(question.expects, reply)
-        return await self.answer_fault(question.expects, reply)
-
-    async def answer_fault(self, expected: Expected, reply: Reply) -> str | None:
-        """What is wrong with an answer."""
-        if reply.rows is None:
-            return f"refused: {reply.problem}"
-        if expected.cached and reply.cache != "hit":
+        if question.expects.cached and reply.cache != "hit":
             return f"not from the cache (cache: {reply.cache})"
-        return rows_fault(await self.rows(expected.sql), reply.rows)
+        return answer_fault(await self.rows(question.expects.sql), reply)
+
+
+def answer_fault(right: Rows, reply: Reply) -> str | None:
+    """What is wrong with an answer, which should have these rows."""
+    if reply.rows is None:
+        return f"refused: {reply.problem}"
+    return rows_fault(right, reply.rows)
 
 
 def rows_fault(right: Rows, got: Rows) -> str | None:

@@ -76,8 +76,8 @@ async def migrate(admin_url: str) -> str:
     except (migrations.MigrationError, psycopg.Error) as error:
         raise DemoError(
             f"the queue database cannot be migrated: {error}\n"
-            f"If nothing in it is worth keeping: drop database {conninfo_to_dict(admin_url)['dbname']}"
-            " (the demo's own server goes as a whole: rm -rf .demo)"
+            "If nothing in it is worth keeping, begin anew: drop the database, "
+            "or the demo's own server as a whole (rm -rf .demo)"
         ) from error
     return f"{len(change.applied)} applied" if change.applied else "nothing new"
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flights.demo.asking import Asker, Params, Reply
-from flights.demo.checking import Checker, refusal_fault, rows_fault
+from flights.demo.checking import Checker, answer_fault, refusal_fault
 from flights.demo.identity import People, Person
 from flights.demo.questions import (
     AIRLINES,
@@ -65,7 +65,7 @@ class Rounds:
         right = await self.checker.rows(
             DELAYS_BY_CARRIER + " where date >= '2013-01-02'" + MOST_FLIGHTS
         )
-        faults = [rows_fault(right, reply.rows or []) for reply in replies]
+        faults = [answer_fault(right, reply) for reply in replies]
         theirs, dana_job = {reply.job_id for reply in replies[:-1]}, replies[-1].job_id
         self._judge(
             f"{CALLERS} callers of one client ask the same: jobs run: {len(theirs)}",
@@ -118,7 +118,7 @@ class Rounds:
         missed = sum(reply.cache != "hit" for reply in replies)
         if missed:
             self.faults.append(f"airlines: {missed} of {CACHED} answers were not from the cache")
-        return replies
+        return [reply for reply in replies if reply.cache == "hit"]
 
     async def _series(
         self, right: tuple[str, Any], asked: Sequence[Params], at: Progress
@@ -130,7 +130,7 @@ class Rounds:
             replies.append(await self.asker.ask(self.people.ada, operation, params))
             at(number / len(asked))
         for params, reply in zip(asked, replies, strict=True):
-            fault = rows_fault(await self.checker.rows(sql, params), reply.rows or [])
+            fault = answer_fault(await self.checker.rows(sql, params), reply)
             if fault:
                 self.faults.append(f"{operation} {params}: {fault}")
         return [reply for reply in replies if reply.rows is not None]
@@ -144,12 +144,13 @@ class Rounds:
         self.terminal.line(f"  {'✗' if fault else '✓'} {text}")
         if fault:
             self.terminal.line(f"      {fault}")
-            self.faults.append(f"{text}: {fault}")
+            self.faults.append(f"{' '.join(text.split())}: {fault}")
 
 
 def _answer(question: Question, reply: Reply) -> str:
     if reply.problem is not None:
-        detail = reply.problem.get("detail", "")
+        errors = reply.problem.get("errors") or [{"message": reply.problem.get("detail", "")}]
+        detail = errors[0]["message"]
         return f"{reply.problem.get('status')} {reply.problem.get('code')}: {detail}"
     if isinstance(question.expects, Refused) or not reply.rows:
         return f"{len(reply.rows or [])} rows"
