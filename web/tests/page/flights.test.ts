@@ -139,12 +139,13 @@ describe('requests', () => {
   it('of an older pick are left when a newer one comes', async () => {
     await flights.visit();
     await flights.settled();
-    await flights.page.route('**/stream', () => undefined);
+    let held = true;
+    await flights.page.route('**/stream', (route) => (held ? undefined : route.continue()));
     await flights.page.getByRole('radio', { name: 'EWR' }).check({ force: true });
     await flights.page
       .locator('flights-requests li[data-operation=delays_by_carrier][data-kind=queued]')
       .waitFor();
-    await flights.page.unroute('**/stream');
+    held = false;
     await flights.page.getByRole('radio', { name: 'LGA' }).check({ force: true });
     await flights.settled();
     const carriers = (await flights.requests()).filter(({ operation }) => operation === 'delays_by_carrier');
