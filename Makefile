@@ -6,6 +6,9 @@ INSTALLED := .venv/.installed
 # True where the page can be built and tested.
 NODE := command -v npm >/dev/null && node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' 2>/dev/null
 
+LOCK := uv pip compile -q --universal --python-version 3.11 --generate-hashes \
+	--no-header --no-annotate --no-emit-index-url --no-emit-find-links
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help install demo test lint format pgtap pytest page bootstrap migrate revert verify status release reference clean
@@ -69,6 +72,11 @@ release: $(INSTALLED) ## Freeze the SQL as db/releases/VERSION; VERSION= as in p
 
 reference: $(INSTALLED) ## Write docs/reference.md from the comments of the SQL
 	$(BIN)/pgplane reference > docs/reference.md
+
+lock: ## Pin all Python dependencies anew; needs uv
+	@command -v uv >/dev/null || { echo "uv is not here: install it with pip"; exit 1; }
+	cd py && $(LOCK) --all-extras --group dev --upgrade pyproject.toml -o requirements.lock
+	cd py && $(LOCK) --extra edge --extra worker -c requirements.lock pyproject.toml -o requirements.deploy.lock
 
 clean: ## Remove all that was made here
 	rm -rf .venv .demo .test .tools web/node_modules web/dist web/dist-client
