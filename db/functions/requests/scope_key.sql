@@ -1,5 +1,6 @@
 -- scope_key: two callers share jobs, answers and cache entries exactly when theirs is equal.
--- Hashed as jsonb text, in which no value can pose as two; a scope is a set, so order and repeats do not matter.
+-- Hashed as jsonb text, in which no value can pose as two; a scope is a set, so order and repeats do not matter,
+-- and nor does the collation of the database.
 create or replace function plane.scope_key(
     p_client text,
     p_scope  jsonb,
@@ -14,18 +15,19 @@ create or replace function plane.scope_key(
 as $$
 begin
     if coalesce(p_client, '') = '' or p_staff is null or p_actor = ''
-        or jsonb_typeof(p_scope) is distinct from 'array' or p_scope = '[]'
+        or jsonb_typeof(p_scope) is distinct from 'array' or p_scope = '[]' or p_scope @? '$[*] ? (@ == null || @ == "")'
     then
         raise exception using
             errcode = 'PL422',
             message = 'a caller has a client, a scope and a staff flag',
             detail = format('client_length=%s scope=%s staff=%s actor_length=%s',
                 coalesce(length(p_client)::text, 'NULL'), coalesce(jsonb_typeof(p_scope), 'NULL'), p_staff, length(p_actor)),
-            hint = 'The scope is an array of one branch or more; the actor is left out or not empty.';
+            hint = 'The scope is an array of one branch or more, none of them empty; the actor is left out or not empty.';
     end if;
     return encode(sha256(convert_to(
         jsonb_build_array('scope', p_client,
-            (select jsonb_agg(distinct b.value order by b.value) from jsonb_array_elements(p_scope) as b),
+            (select jsonb_agg(b.value order by b.value::text collate "C")
+                from (select distinct e.value from jsonb_array_elements(p_scope) as e) as b),
             p_staff, p_actor)::text, 'UTF8')), 'hex');
 end;
 $$;
