@@ -69,6 +69,19 @@ async def test_a_statement_has_its_time(client_db: ClientDatabase) -> None:
         assert row == ("0",), "the limit ends with the transaction"
 
 
+async def test_a_connection_that_the_server_closed_is_not_lent(
+    client_db: ClientDatabase, queue_db: str
+) -> None:
+    async with session.client_pool(client_db.reader, size=1) as pool:
+        async with pool.connection() as connection:
+            closed = connection.info.backend_pid
+        with psycopg.connect(queue_db, autocommit=True) as superuser:
+            superuser.execute("select pg_terminate_backend(%s, 10000)", [closed])
+        async with pool.connection() as connection, session.reading(connection, 5) as client:
+            row = await (await client.execute("select 1")).fetchone()
+            assert row == (1,)
+
+
 @pytest.fixture
 def owner(client_db: ClientDatabase) -> Iterator[psycopg.Connection]:
     with psycopg.connect(client_db.owner, autocommit=True) as connection:

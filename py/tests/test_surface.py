@@ -6,7 +6,7 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg import AsyncConnection
-from pydantic import ConfigDict, ValidationError
+from pydantic import ConfigDict, Field, ValidationError
 
 from pgplane import session
 from pgplane.errors import HttpError
@@ -23,6 +23,7 @@ class Search(Params):
 
     search: str | None = None
     limit: int = 10
+    from_: int = Field(default=0, alias="from")
 
 
 async def answer(params: Search, envelope: Envelope, client: AsyncConnection[Any]) -> object:
@@ -56,7 +57,7 @@ def test_the_manifest_tells_callers_what_they_may_ask() -> None:
     }
     assert isinstance(params, dict)
     assert params["additionalProperties"] is False
-    assert set(params["properties"]) == {"search", "limit"}
+    assert set(params["properties"]) == {"search", "limit", "from"}
 
 
 def test_unknown_fields_are_refused() -> None:
@@ -171,7 +172,7 @@ async def test_a_sql_file_answers_as_postgresql_prints_it(
         "  from big\n"
         " where (origin = any (:scope) or :staff)\n"
         "   and (:search is null or origin = :search)\n"
-        " order by id desc limit :limit;\n-- the end"
+        " and id > :from order by id desc limit :limit;\n-- the end"
     )
 
     everything = await ask(client_db, path, Search())

@@ -240,9 +240,9 @@ async def release_job(connection: Connection, job_id: int, attempt: int) -> bool
     return released
 
 
-async def sweep(connection: Connection, limit: int = 1000) -> int:
+async def sweep(connection: Connection) -> int:
     """Do what time does (lapsed leases, due rows, …); the number of rows moved."""
-    moved: int = await _value(connection, "select plane.sweep(p_limit => %s)", (limit,))
+    moved: int = await _value(connection, "select plane.sweep()", ())
     return moved
 
 

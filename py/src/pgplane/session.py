@@ -7,6 +7,7 @@ SET for a whole session, so that a transaction-mode pooler may stand in between.
 
 import asyncio
 import os
+import select
 import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -123,7 +124,7 @@ async def breaking_off(connection: Connection, seconds: float) -> AsyncIterator[
 
 
 def client_pool(url: str, *, size: int) -> AsyncConnectionPool[Connection]:
-    """A closed pool for `reading` the client database; each connection is tested at checkout."""
+    """A closed pool for `reading` the client database; what the server closed is not lent."""
 
     async def configure(connection: Connection) -> None:
         _register_raw_json(connection)
@@ -135,12 +136,20 @@ def client_pool(url: str, *, size: int) -> AsyncConnectionPool[Connection]:
         kwargs=_options("pgplane worker client"),
         connection_class=AsyncConnection[Any],
         configure=configure,
-        check=AsyncConnectionPool.check_connection,
+        check=_check_if_told,
         min_size=1,
         max_size=size,
         timeout=CHECKOUT_SECONDS,
         open=False,
     )
+
+
+async def _check_if_told(connection: Connection) -> None:
+    """Ask the server only if it sent something while idle: a goodbye, mostly. Else it is free."""
+    line = select.poll()
+    line.register(connection.fileno(), select.POLLIN)
+    if line.poll(0):
+        await AsyncConnectionPool.check_connection(connection)
 
 
 @asynccontextmanager

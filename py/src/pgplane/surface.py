@@ -157,8 +157,9 @@ class Surface:
         gates: Iterable[Gate[Any]] = (),
         tags: Tags[Any] | None = None,
     ) -> None:
-        """Register a `.sql` file: one query whose `:names` are fields of `params`, or `:client`,
-        `:scope` (text[]), `:staff` and, per actor, `:actor`. It answers `{"rows": […]}`.
+        """Register a `.sql` file: one query whose `:names` are fields of `params` (by alias, where
+        one is set), or `:client`, `:scope` (text[]), `:staff` and, per actor, `:actor`. It answers
+        `{"rows": […]}`.
 
         Raises sqlfile.SqlFileError: an unknown name, a quote that is never closed, and the like.
         """
@@ -166,7 +167,7 @@ class Surface:
         query = sqlfile.load(path, lambda parameter: _sql_type(parameter, params, per_actor))
 
         async def handler(params: P, envelope: Envelope, client: AsyncConnection[Any]) -> object:
-            known = params.model_dump() | envelope.model_dump()
+            known = params.model_dump(by_alias=True) | envelope.model_dump()
             values = [_bound(parameter, known[parameter]) for parameter in query.names]
             return await session.rows(client, query.text, values)
 
@@ -217,15 +218,16 @@ def _params_of(handler: Handler[P]) -> type[Params]:
 
 def _sql_type(name: str, params: type[Params], per_actor: bool) -> str:
     """The type of `:name` in an operation's `.sql` file."""
+    fields = {field.alias or own: field for own, field in params.model_fields.items()}
     if name in _ENVELOPE_TYPES:
-        if name in params.model_fields:
+        if name in fields:
             raise sqlfile.SqlFileError(f":{name} is the envelope's; name the field otherwise")
         if name == "actor" and not per_actor:
             raise sqlfile.SqlFileError(":actor needs per_actor=True, else callers share the answer")
         return _ENVELOPE_TYPES[name]
-    if name not in params.model_fields:
+    if name not in fields:
         raise sqlfile.SqlFileError(f":{name} is neither a field of {params.__name__} nor reserved")
-    return sqlfile.sql_type(params.model_fields[name].annotation)
+    return sqlfile.sql_type(fields[name].annotation)
 
 
 def _bound(name: str, value: Any) -> Any:

@@ -140,7 +140,10 @@ def _refused(payload: dict[str, object]) -> Answer:
 
 def _invalid_params(invalid: ValidationError) -> dict[str, object]:
     errors = [
-        {"field": ".".join(map(str, one["loc"])), "message": one["msg"]}
+        {
+            "field": ".".join(map(str, one["loc"])),
+            "message": one["msg"].removeprefix("Value error, "),
+        }
         for one in invalid.errors(include_url=False, include_context=False, include_input=False)
     ]
     return {"status": 422, "code": "PARAMS", "message": "invalid params", "errors": errors}

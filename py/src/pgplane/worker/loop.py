@@ -112,8 +112,9 @@ class ClaimLoop:
         task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
+        if len(self._tasks) == self._concurrency:
+            self._wake.set()  # the loop waits for a slot, and there may be more
         self._tasks.discard(task)
-        self._wake.set()
 
     async def _work(self, held: HeldJob) -> None:
         claim = held.claim
