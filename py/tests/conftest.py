@@ -12,6 +12,8 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from pgplane import migrations
+
 from .postgres import Server, for_role, install_plane
 from .sessions import Stage, staged
 
@@ -72,6 +74,18 @@ def queue_db(server: Server, template: str) -> Iterator[str]:
             )
         )
         yield server.database_url(name)
+        _drop(connection, name)
+
+
+@pytest.fixture
+def bare_db(server: Server) -> Iterator[str]:
+    """A database that has been bootstrapped and not migrated, as the superuser."""
+    name = f"bare_{next(_numbers)}"
+    with _as_superuser(server) as connection:
+        connection.execute(sql.SQL("create database {}").format(sql.Identifier(name)))
+        url = server.database_url(name)
+        migrations.bootstrap(url)
+        yield url
         _drop(connection, name)
 
 

@@ -89,9 +89,17 @@ def revert(url: str, to: str, tree: Tree | None = None) -> Change:
 
 
 def verify(url: str, tree: Tree | None = None) -> list[str]:
-    """What is wrong with the database, one line each; empty when it is as the tree says."""
-    tree = tree or Tree.shipped()
-    with _connect(url) as connection, connection.transaction(force_rollback=True):
+    """What is wrong with the database, one line each; empty when it is as the tree says.
+
+    Loads the code and goes back, to compare: for that moment it locks views and triggers.
+    """
+    shipped = tree or Tree.shipped()
+    with _connect(url) as connection:
+        return patiently(lambda: _problems(connection, shipped))
+
+
+def _problems(connection: Connection[Any], tree: Tree) -> list[str]:
+    with connection.transaction(force_rollback=True):
         become_owner(connection)
         turn = Turn(connection, tree)
         problems = [f"{m.id} is not applied" for m in turn.pending()]
