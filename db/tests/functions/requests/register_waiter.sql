@@ -1,0 +1,73 @@
+-- register_waiter: somebody waits for a job until a deadline.
+begin;
+\ir ../../_clock.sql
+\ir _surface.sql
+select plan(24);
+
+create function pg_temp.waits(p_job_id bigint, p_waiter text default 'edge-1', p_deadline timestamptz default plane._now() + interval '60 s')
+    returns boolean language sql as $$
+    select plane.register_waiter('register_waiter', p_job_id, pg_temp.key(), p_waiter, p_deadline)
+$$;
+create function pg_temp.waiters(p_job_id bigint) returns text language sql as $$
+    select coalesce(string_agg(waiter || ' ' || to_char(deadline at time zone 'UTC', 'HH24:MI:SS'), ', ' order by waiter), '')
+    from plane.waiter where job_id = p_job_id
+$$;
+
+-- given a request
+select pg_temp.freeze('2030-01-01 12:00+00');
+select pg_temp.surface('register_waiter');
+select pg_temp.surface('register_waiter-other');
+select pg_temp.asked('register_waiter') as job_id \gset
+
+-- when its caller waits for it
+select is(pg_temp.waits(:job_id), true, 'a caller can wait for its job');
+select is(pg_temp.waiters(:job_id), 'edge-1 12:01:00', 'until its deadline');
+select is(pg_temp.waits(:job_id, 'edge-2'), true, 'any number can');
+select is(pg_temp.waiters(:job_id), 'edge-1 12:01:00, edge-2 12:01:00', 'each by its name');
+
+-- when it waits on
+select pg_temp.later('30 s');
+select is(pg_temp.waits(:job_id), true, 'who waits can wait longer');
+select is(pg_temp.waits(:job_id, 'edge-2', plane._now() + interval '1 s'), true, 'and can say less');
+select is(pg_temp.waiters(:job_id), 'edge-1 12:01:30, edge-2 12:01:00', 'which shortens nothing');
+
+-- when the job is under way, or has ended
+select plane.claim_one('register_waiter', 'w1') \g /dev/null
+select is(pg_temp.waits(:job_id, 'edge-3'), true, 'a job that is held can be waited for');
+select plane.complete_job(:job_id, 1, '{}') \g /dev/null
+select is(pg_temp.waits(:job_id, 'edge-4'), true, 'so can one that has ended: who reads it then finds the answer');
+
+-- when somebody waits for what is not its own
+select is(
+    plane.register_waiter('register_waiter', :job_id, plane.scope_key('acme', '["south"]', false), 'edge-9', plane._now()), false,
+    'nobody waits for another scope''s job');
+select is(plane.register_waiter('register_waiter-other', :job_id, pg_temp.key(), 'edge-9', plane._now()), false, 'nor for another surface''s');
+select is(plane.register_waiter('register_waiter', :job_id, null, 'edge-9', plane._now()), false, 'nor without a scope');
+select is(pg_temp.waits(9223372036854775807, 'edge-9'), false, 'nor for a job that does not exist');
+select is(pg_temp.waits(null, 'edge-9'), false, 'nor for NULL');
+select is_empty($$ select from plane.waiter where waiter = 'edge-9' $$, 'and nothing is noted');
+
+-- when an argument cannot be
+select throws_ok(
+    format($$ select plane.register_waiter('register_waiter-none', %s, pg_temp.key(), 'edge-1', plane._now()) $$, :job_id),
+    'PL404', 'no such queue', 'a queue that does not exist is refused');
+select throws_ok(
+    format($$ select plane.register_waiter(null, %s, pg_temp.key(), 'edge-1', plane._now()) $$, :job_id),
+    'PL404', 'no such queue', 'NULL is no queue');
+create function pg_temp.refuses(p_waiter text, p_deadline text, p_what text) returns text language sql as $$
+    select throws_ok(
+        format($c$ select plane.register_waiter('register_waiter', 1, pg_temp.key(), %L, %s) $c$, p_waiter, p_deadline),
+        '22023', 'a waiter has a name of 1 to 200 characters and a deadline within a day', p_what)
+$$;
+select pg_temp.refuses(null, 'plane._now()', 'a waiter without a name is refused');
+select pg_temp.refuses('', 'plane._now()', 'an empty name is refused');
+select pg_temp.refuses(repeat('w', 201), 'plane._now()', 'a name of 201 characters is refused');
+select pg_temp.refuses('edge-1', 'null', 'a waiter without a deadline is refused');
+select pg_temp.refuses('edge-1', $$ plane._now() + interval '1 day 1 s' $$, 'a deadline beyond a day is refused');
+select pg_temp.refuses('edge-1', $$ 'infinity' $$, 'nobody waits for ever');
+select is(
+    pg_temp.waits(:job_id, repeat('w', 200), plane._now() + interval '1 day'), true,
+    'a name of 200 characters and a deadline of a day are taken');
+
+select * from finish();
+rollback;
