@@ -1,5 +1,7 @@
--- _storable: settling never fails on content, so what json can carry and text cannot (a NUL) is replaced.
--- An escaped backslash before u0000 is not a NUL: pairs of backslashes are passed over.
+-- _storable: settling never fails on content, so what json can carry and text cannot is replaced: a NUL, and half
+-- of a character written as two \u escapes. Otherwise one such text would fail every reader who takes it by ->>.
+-- Escaped backslashes are put away first, so that what then looks like an escape is one; a control character can
+-- stand for them, since JSON has none.
 create or replace function plane._storable(
     p_content json
 )
@@ -9,15 +11,21 @@ create or replace function plane._storable(
     strict
     set search_path = pg_catalog, pg_temp
 as $$
+declare
+    v_content text := p_content::text;
 begin
-    if strpos(p_content::text, '\u0000') = 0 then
+    if v_content !~ '\\u(0000|[dD][89a-fA-F])' then
         return p_content;
     end if;
-    return regexp_replace(p_content::text, '(?<!\\)((?:\\\\)*)\\u0000', '\1\\ufffd', 'g')::json;
+    v_content := replace(v_content, '\\', chr(1));
+    v_content := replace(v_content, '\u0000', '\ufffd');
+    v_content := regexp_replace(v_content, '\\ud[89ab]..(?!\\ud[c-f])', '\\ufffd', 'gi');
+    v_content := regexp_replace(v_content, '(?<!\\ud[89ab]..)\\ud[c-f]..', '\\ufffd', 'gi');
+    return replace(v_content, chr(1), '\\');
 end;
 $$;
 
 revoke all on function plane._storable(json) from public;
 
 comment on function plane._storable(json) is
-'The same JSON with each NUL character replaced by U+FFFD.';
+'The same JSON with each NUL character, and each half of a surrogate pair alone, replaced by U+FFFD.';

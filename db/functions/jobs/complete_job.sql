@@ -46,6 +46,7 @@ grant execute on function plane.complete_job(bigint, integer, json, json, text) 
 comment on function plane.complete_job(bigint, integer, json, json, text) is
 'Finish a held job with its result, or with an error that is the answer ({status, code, message, …}); true when done,
 false when this attempt no longer holds the job. p_cache: hit, coalesced or NULL for computed.
-A NUL character in the content is replaced by U+FFFD and the outcome flagged; numbers are kept digit for digit.
+What no text can hold (a NUL, half a surrogate pair) is replaced by U+FFFD and the outcome flagged; numbers are kept
+digit for digit.
 Raises PL413 a result or error is limited to 1 MiB.
 Role: plane_worker.';
