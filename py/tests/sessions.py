@@ -70,10 +70,12 @@ class Session:
         self._pending = self._thread.submit(self._execute, sql, params)
 
     def result(self) -> list[Row]:
-        """The rows of the statement that was started; raises its error, or TimeoutError."""
+        """The rows of the statement that was started; raises its error."""
         assert self._pending is not None, f"{self.name} has started nothing"
+        if wait([self._pending], timeout=PATIENCE).not_done:
+            raise AssertionError(f"{self.name} got no answer: {self._standing()}")
         pending, self._pending = self._pending, None
-        return pending.result(timeout=PATIENCE)
+        return pending.result()
 
     def waits_for(self, other: "Session") -> None:
         """Assert that the running statement comes to wait for a lock that `other` holds."""
@@ -107,6 +109,13 @@ class Session:
     def _execute(self, sql: str, params: tuple[Any, ...]) -> list[Row]:
         cursor = self._connection.execute(sql, params or None)
         return cursor.fetchall() if cursor.description else []
+
+    def _standing(self) -> Row | None:
+        return self._observer.execute(
+            "select state, wait_event_type, wait_event, pg_blocking_pids(pid), query"
+            " from pg_stat_activity where pid = %s",
+            (self.pid,),
+        ).fetchone()
 
     def _blockers(self) -> list[int]:
         row = self._observer.execute("select pg_blocking_pids(%s)", (self.pid,)).fetchone()

@@ -63,7 +63,7 @@ def install(url: str) -> None:
             connection.execute("create extension pgtap schema tap")
         else:
             connection.execute("set local search_path = tap, pg_catalog")
-            connection.execute(_source().encode())
+            connection.execute(source().encode())
 
 
 def _server_has_it(connection: psycopg.Connection) -> bool:
@@ -71,17 +71,17 @@ def _server_has_it(connection: psycopg.Connection) -> bool:
     return found.fetchone() is not None
 
 
-def _source() -> str:
-    path = _newest_source()
+def source() -> str:
+    path = newest_source()
     if path is None:
         _unpack_from_debian()
-        path = _newest_source()
+        path = newest_source()
     if path is None:
         raise ToolMissingError(ADVICE)
     return path.read_text()
 
 
-def _newest_source() -> Path | None:
+def newest_source() -> Path | None:
     found = [
         (tuple(map(int, match[1].split("."))), path)
         for folder in (TOOLS / "usr", Path("/usr"))

@@ -159,6 +159,43 @@ def test_an_open_reader_does_not_keep_jobs_from_being_claimed(
         assert claim(workers[0]) == (job_id, 1)
 
 
+def test_a_floor_that_somebody_else_set_loses_no_job(
+    stage: Stage, producers: list[Session], workers: list[Session]
+) -> None:
+    """The scan floor is a custom setting, so any pooled caller can overwrite it."""
+    worker = workers[0]
+    assert claim(worker) is None
+    ((setting, mark),) = stage.look(
+        "select 'plane.floors_' || id, '{now}|{now}|1||{{900000000,900000000}}' from plane.queue"
+    )
+    now = worker.value("select (extract(epoch from plane_now) * 1000)::bigint from now() plane_now")
+    worker.run("select set_config(%s, %s, false)", setting, mark.format(now=now))
+    job_id = enqueue(producers[0])
+
+    later(stage, 120)
+
+    assert claim(worker) == (job_id, 1)
+
+
+def test_a_heartbeat_in_time_wins_over_a_sweep(
+    stage: Stage, producers: list[Session], workers: list[Session]
+) -> None:
+    holder, sweeper = workers
+    job_id = enqueue(producers[0])
+    claim(holder)
+    later(stage, 2 * 86_400)
+    renew = "select state from plane.renew_leases(%s, array[%s]::bigint[], array[1])"
+
+    holder.begin()
+    assert holder.value(renew, holder.name, job_id) == "held"
+    assert sweeper.value("select plane.sweep()") == 0
+    holder.commit()
+
+    assert sweeper.value("select plane.sweep()") == 0
+    assert claim(sweeper) is None
+    assert complete(holder, job_id, 1)
+
+
 # Dedupe keys ----------------------------------------------------------------------------------
 
 
