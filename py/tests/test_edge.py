@@ -16,6 +16,7 @@ from pgplane.settings import Settings
 
 from .edges import Plane, ask, in_process, ready, until
 from .issuer import Issuer
+from .postgres import Server
 
 ASK = "/api/flights/q"
 QUESTION = {"operation": "airlines", "params": {}}
@@ -295,6 +296,10 @@ async def test_a_huge_body_is_not_read(
             read += 65536
             yield b"x" * 65536
 
+    announced = {**issuer.bearer(), "Content-Length": str(settings.body_bytes + 1)}
+    response = await client.post(ASK, content=endless(), headers=announced)
+    assert problem(response, 413)["code"] == "TOO_LARGE"
+    assert read == 0
     response = await client.post(ASK, content=endless(), headers=issuer.bearer())
     assert problem(response, 413)["code"] == "TOO_LARGE"
     assert read <= settings.body_bytes + 65536
@@ -413,9 +418,43 @@ async def test_lost_connections_cost_nobody_an_error(
         "select pg_terminate_backend(pid, 5000) from pg_stat_activity"
         " where datname = current_database() and application_name = 'pgplane edge'"
     )
-    answers = await asyncio.gather(*(client.post(ASK, json=q, headers=headers) for q in body))
-    assert {answer.status_code for answer in answers} == {202}
+    for question in body:
+        assert (await client.post(ASK, json=question, headers=headers)).status_code == 202
     assert plane.jobs() == 8
+
+
+async def test_an_edge_comes_back_with_its_database(
+    plane: Plane,
+    settings: Settings,
+    issuer: Issuer,
+    server: Server,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(database, "CHECKOUT_SECONDS", 0.3)
+    ((name,),) = plane.look("select current_database()")
+    admin = psycopg.connect(server.database_url("postgres"), autocommit=True)
+    with admin:
+        async with in_process(settings) as (client, _):
+
+            async def asks() -> httpx2.Response:
+                return await client.post(ASK, json=QUESTION, headers=issuer.bearer())
+
+            async def is_back() -> bool:
+                return (await asks()).status_code == 202
+
+            await ready(client)
+            admin.execute(f"alter database {name} allow_connections false")
+            plane.look(
+                "select pg_terminate_backend(pid, 5000) from pg_stat_activity"
+                " where datname = current_database() and application_name like %s",
+                "pgplane edge%",
+            )
+            for _ in range(3):
+                problem(await asks(), 503)
+            problem(await client.get("/readyz"), 503)
+            admin.execute(f"alter database {name} allow_connections true")
+            await until(is_back)
+            await ready(client)
 
 
 async def test_waiting_for_a_strangers_transaction_ends_in_503(
