@@ -1,6 +1,7 @@
 """JWKS: an issuer's public keys, fetched over HTTPS and kept while the issuer is away."""
 
 import asyncio
+import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -57,17 +58,16 @@ class Jwks:
 
         Raises Problem 503 while no key set could be had at all.
         """
-        age = self._age()
-        if age is None or age > STALE_SECONDS:
+        if self._age() > STALE_SECONDS:
             await self._refresh()
-            if self._age() is None or self._keys == []:
+            if self._age() > STALE_SECONDS:
                 raise Problem(
                     503,
                     "ISSUER_UNAVAILABLE",
                     "the token issuer's keys cannot be had; try again",
                     {"Retry-After": str(int(COOL_DOWN_SECONDS))},
                 )
-        elif age > FRESH_SECONDS:
+        elif self._age() > FRESH_SECONDS:
             self._start_fetch()
         key = self._look_up(kid, algorithm)
         if key is None:
@@ -81,8 +81,8 @@ class Jwks:
             self._fetch.cancel()
             await asyncio.gather(self._fetch, return_exceptions=True)
 
-    def _age(self) -> float | None:
-        return None if self._fetched_at is None else self._clock() - self._fetched_at
+    def _age(self) -> float:
+        return math.inf if self._fetched_at is None else self._clock() - self._fetched_at
 
     def _look_up(self, kid: str | None, algorithm: str) -> Key | None:
         fitting = [
@@ -112,8 +112,6 @@ class Jwks:
                 keys = _public_keys(await self._download())
         except (httpx2.HTTPError, PyJWTError, ValueError, TimeoutError) as error:
             log.warning("jwks.fetch_failed", url=self._url, error=str(error) or "timed out")
-            if self._age() is None or (self._age() or 0) > STALE_SECONDS:
-                self._keys = []
             return
         self._keys, self._fetched_at = keys, self._clock()
         log.info("jwks.fetched", url=self._url, keys=len(keys))
