@@ -103,6 +103,7 @@ def _unpack_from_debian() -> None:
                 subprocess.run(["apt-get", "update", "-q"], capture_output=True, check=False)
             if not _download(folder):
                 raise ToolMissingError(ADVICE)
+        TOOLS.mkdir(parents=True, exist_ok=True)
         for package in Path(folder).glob("*.deb"):
             subprocess.run(["dpkg", "-x", str(package), str(TOOLS)], check=True)
 
@@ -112,10 +113,10 @@ def _download(folder: str) -> bool:
     depends = subprocess.run(
         ["apt-cache", "depends", "pgtap"], capture_output=True, text=True, check=False
     )
-    versioned = re.search(r"Depends: (postgresql-\d+-pgtap)", depends.stdout)
+    versioned = re.search(r"\bpostgresql-\d+-pgtap\b", depends.stdout)
     if versioned is None:
         return False
-    packages = [versioned[1], "libtap-parser-sourcehandler-pgtap-perl"]
+    packages = [versioned[0], "libtap-parser-sourcehandler-pgtap-perl"]
     download = subprocess.run(
         ["apt-get", "download", "-q", *packages], cwd=folder, capture_output=True, check=False
     )
