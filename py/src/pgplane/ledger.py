@@ -214,11 +214,7 @@ async def complete_job(
 
 
 async def fail_job(
-    connection: Connection,
-    job_id: int,
-    attempt: int,
-    error: str,
-    retry_in: timedelta | None = None,
+    connection: Connection, job_id: int, attempt: int, error: str, retry_in: timedelta | None = None
 ) -> str:
     """What became of the job: `pending` (it comes back), `poison`, `cancelled` or `lost`."""
     status: str = await _value(

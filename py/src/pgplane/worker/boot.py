@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from pgplane import logs, session
-from pgplane.errors import Unavailable, ledger_errors
+from pgplane.errors import Busy, Unavailable, ledger_errors
 from pgplane.settings import Settings
 
 R = TypeVar("R")
@@ -64,12 +64,12 @@ async def refuse_writers(client_url: str) -> None:
 
 
 async def patiently(what: str, attempt: Callable[[], Awaitable[R]]) -> R:
-    """Do something with a database that may still be starting: try again while unreachable."""
+    """Do something with a database that may still be starting: try again while it is."""
     pauses = iter(RETRY_SECONDS)
     while True:
         try:
             return await attempt()
-        except Unavailable as error:
+        except (Unavailable, Busy) as error:
             pause = next(pauses, RETRY_SECONDS[-1])
             reason = str(error.__cause__ or error).strip()
             log.warning("worker.waiting", waiting_for=what, reason=reason, retry_seconds=pause)

@@ -99,7 +99,8 @@ class Executor:
         try:
             async with (
                 self._pool.connection() as connection,
-                session.reading(connection, operation.timeout_seconds) as client,
+                # The worker's clock stops the handler, the server's is for a worker that is gone.
+                session.reading(connection, operation.timeout_seconds + 1) as client,
             ):
                 value = await operation.handler(params, envelope, client)
         except HttpError as refusal:
