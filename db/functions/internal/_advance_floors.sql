@@ -2,7 +2,8 @@
 -- Who inserts into plane.ready locks it before drawing a position. So: note the last position drawn, then who
 -- holds that lock; once all of those are gone, every position up to the noted one is visible or never will be.
 -- Only under READ COMMITTED, where each statement sees anew, and only in a transaction that has not written:
--- one that has claimed sees its own deletion, which may yet be rolled back.
+-- one that has claimed sees its own deletion, which may yet be rolled back. Any other goes by the floors it knows,
+-- until a whole scan is due.
 create or replace function plane._advance_floors(
     p_queue plane.queue,
     p_now   timestamptz,
@@ -22,13 +23,21 @@ declare
     v_whole     bigint    := split_part(p_mark, '|', 2)::bigint;
     v_now_ms    bigint    := extract(epoch from p_now) * 1000;
     v_is_whole  boolean   := v_now_ms not between v_whole - 600000 and v_whole;
+    v_drawn     bigint    := coalesce(pg_sequence_last_value('plane.job_id_seq'), 0);
+    v_nowhere   bigint[]  := array_fill(0::bigint, array[cardinality(v_floors)]);
     v_started   timestamptz := clock_timestamp();
     v_is_proven boolean;
     v_held      text[]    := string_to_array(split_part(p_mark, '|', 4), ',');
     v_least     bigint;
 begin
+    if v_drawn + 1 < any (v_floors) or v_noted > v_drawn then
+        -- beyond every position drawn: not of our making
+        v_floors := v_nowhere;
+        v_noted := 0;
+        v_is_whole := true;
+    end if;
     if current_setting('transaction_isolation') <> 'read committed' or pg_current_xact_id_if_assigned() is not null then
-        return v_floors;
+        return case when v_is_whole then v_nowhere else v_floors end;
     end if;
 
     v_is_proven := not v_held && plane._ready_writers();
