@@ -1,0 +1,140 @@
+-- _floors: a claim begins where no ready row can be before.
+-- A transaction that has written moves no floor, and pgTAP writes: so this file commits what it needs, lets each
+-- statement be a transaction of its own, and takes everything away at its end.
+select plan(28);
+
+-- the floors that a claim at this moment would go by; lanes of priority -1 and 0, came back and fresh each
+create function pg_temp.floors(p_at timestamptz) returns bigint[] language sql volatile as $$
+    select plane._floors(q, p_at) from plane.queue q where q.name = 'floors'
+$$;
+-- lets the session remember this mark
+create function pg_temp.mark(p_mark text) returns text language sql volatile as $$
+    select set_config('plane.floors_' || q.id, p_mark, false) from plane.queue q where q.name = 'floors'
+$$;
+-- lets it remember that it moved its floors at noon and noted that position then, when nobody was writing
+create function pg_temp.remember(p_floors bigint[], p_noted bigint, p_next_whole_scan timestamptz default '2030-01-01 12:05+00')
+    returns text language sql volatile as $$
+    select pg_temp.mark(concat_ws('|', (extract(epoch from timestamptz '2030-01-01 12:00+00') * 1000)::bigint,
+        (extract(epoch from p_next_whole_scan) * 1000)::bigint, p_noted, '', p_floors::text))
+$$;
+
+-- given a queue with ready jobs of two priorities, all committed
+select plane.create_queue('floors') \g /dev/null
+select job_id as a from plane.enqueue('floors', 'a') \gset
+select job_id as b from plane.enqueue('floors', 'b') \gset
+select job_id as urgent from plane.enqueue('floors', 'urgent', p_priority => -1) \gset
+select last_value as drawn from plane.job_id_seq \gset
+
+-- then a session without a memory begins at the beginning
+select is(pg_temp.floors('2030-01-01 12:00+00'), '{1,1,1,1}', 'a session begins with every position');
+select is(pg_temp.floors('2030-01-01 12:00:00.999+00'), '{1,1,1,1}', 'and looks at its floors once a second at most');
+
+-- when everybody who may have drawn a position is gone
+select pg_temp.remember('{1,1,1,1}', :drawn) \g /dev/null
+select is(
+    pg_temp.floors('2030-01-01 12:00:01+00'), array[:drawn + 1, :urgent, :drawn + 1, :a]::bigint[],
+    'a floor moves to the first row of its lane, or behind the last position that was drawn');
+select is(
+    pg_temp.floors('2030-01-01 12:00:01.5+00'), array[:drawn + 1, :urgent, :drawn + 1, :a]::bigint[], 'and is remembered');
+select pg_temp.remember('{1,1,1,1}', :a - 1) \g /dev/null
+select is(
+    pg_temp.floors('2030-01-01 12:00:01+00'), array[:a, :a, :a, :a]::bigint[],
+    'never beyond what had been drawn when the proof began');
+select pg_temp.remember('{1,1,1,1}', :drawn) \g /dev/null
+select is(
+    pg_temp.floors('2030-01-01 11:59:59+00'), array[:drawn + 1, :urgent, :drawn + 1, :a]::bigint[],
+    'a clock that goes back stops nothing');
+
+-- when the transaction has claimed
+select pg_temp.remember('{1,1,1,1}', :drawn) \g /dev/null
+begin;
+select job_id as claimed from plane.claim_one('floors', 'w1') \gset
+select pg_temp.remember('{1,1,1,1}', :drawn) \g /dev/null
+select pg_temp.floors('2030-01-01 12:00:01+00') as floors \gset
+rollback;
+select is(:claimed::bigint, :urgent::bigint, 'in a transaction that has claimed');
+select is(:'floors'::bigint[], '{1,1,1,1}'::bigint[], 'no floor moves: the row may come back');
+select is(
+    pg_temp.floors('2030-01-01 12:00:01+00'), array[:drawn + 1, :urgent, :drawn + 1, :a]::bigint[],
+    'and it does, at the floor of its lane');
+
+-- when the transaction sees the past
+select pg_temp.remember('{1,1,1,1}', :drawn) \g /dev/null
+begin isolation level repeatable read;
+select pg_temp.floors('2030-01-01 12:00:01+00') as floors \gset
+rollback;
+select is(:'floors'::bigint[], '{1,1,1,1}'::bigint[], 'under REPEATABLE READ no floor moves');
+begin isolation level serializable;
+select pg_temp.floors('2030-01-01 12:00:01+00') as floors \gset
+rollback;
+select is(:'floors'::bigint[], '{1,1,1,1}'::bigint[], 'nor under SERIALIZABLE');
+
+-- when a transaction that moved a floor is rolled back
+select pg_temp.remember('{1,1,1,1}', :drawn) \g /dev/null
+begin;
+select pg_temp.floors('2030-01-01 12:00:01+00') as floors \gset
+rollback;
+select is(
+    split_part(current_setting('plane.floors_' || id), '|', 5), '{1,1,1,1}', 'so is what the session remembers of it')
+from plane.queue where name = 'floors';
+
+-- when the memory is garbled
+create function pg_temp.ignores(p_mark text, p_what text) returns text language plpgsql volatile as $$
+begin
+    perform pg_temp.mark(p_mark);
+    return is(pg_temp.floors('2030-01-01 12:00+00'), '{1,1,1,1}', p_what);
+end;
+$$;
+select pg_temp.ignores('', 'a memory that was emptied is none');
+select pg_temp.ignores('nonsense', 'nor is nonsense');
+select pg_temp.ignores('1|2|3||{}', 'nor one without floors');
+select pg_temp.ignores('1|2|3||{7,7}', 'nor one of other lanes');
+select pg_temp.ignores('1|2|3||{7,7,7,null}', 'nor one with a hole');
+select pg_temp.ignores('1|2|3||{7,7,7,-7}', 'nor one with a negative floor');
+select pg_temp.ignores('1|2|3|; drop table plane.job|{7,7,7,7}', 'nor one with something else between');
+select pg_temp.ignores(repeat('9', 40) || '|2|3||{7,7,7,7}', 'nor one of numbers too large');
+
+-- when somebody poisoned it with floors above what was ever drawn
+select pg_temp.remember('{999999999999999,999999999999999,999999999999999,999999999999999}', 999999999999999) \g /dev/null
+select is(pg_temp.floors('2030-01-01 12:00:01+00'), '{1,1,1,1}', 'floors above every position last a second');
+select pg_temp.remember('{999999999999999,999999999999999,999999999999999,999999999999999}', 0) \g /dev/null
+begin;
+select job_id as claimed from plane.claim_one('floors', 'w1') \gset
+rollback;
+select is(:claimed::bigint, :urgent::bigint, 'and a claim finds its job');
+
+-- when somebody poisoned it with floors that could be
+select pg_temp.remember(array[:drawn, :drawn, :drawn, :drawn], :drawn) \g /dev/null
+select is(
+    pg_temp.floors('2030-01-01 12:05:01+00'), array[:drawn + 1, :urgent, :drawn + 1, :a]::bigint[],
+    'the next whole scan begins at the beginning');
+select pg_temp.remember(array[:drawn, :drawn, :drawn, :drawn], :drawn, '2040-01-01') \g /dev/null
+select is(
+    pg_temp.floors('2030-01-01 12:00:01+00'), array[:drawn + 1, :urgent, :drawn + 1, :a]::bigint[],
+    'a whole scan that was put off for long is due');
+select pg_temp.remember(array[:drawn, :drawn, :drawn, :drawn], :drawn) \g /dev/null
+begin isolation level repeatable read;
+select pg_temp.floors('2030-01-01 12:05:01+00') as floors \gset
+rollback;
+select is(:'floors'::bigint[], '{0,0,0,0}'::bigint[], 'where no floor may move, all is scanned once that is due');
+begin;
+create temporary table written ();
+select pg_temp.floors('2030-01-01 12:05:01+00') as floors \gset
+rollback;
+select is(:'floors'::bigint[], '{0,0,0,0}'::bigint[], 'in a transaction that has written as well');
+
+-- when a priority is new to the queue
+select pg_temp.remember(array[:drawn, :drawn, :drawn, :drawn], :drawn) \g /dev/null
+select job_id as patient from plane.enqueue('floors', 'patient', p_priority => 5) \gset
+select is(pg_temp.floors('2030-01-01 12:00:01+00'), '{1,1,1,1,1,1}', 'lanes that were opened are known at once');
+begin;
+select array_agg(job_id) as claimed from plane.claim('floors', 'w1', 10) \gset
+rollback;
+select is(:'claimed'::bigint[], array[:urgent, :a, :b, :patient]::bigint[], 'and every job is found');
+
+-- leave nothing behind
+delete from plane.ready where queue_id = (select id from plane.queue where name = 'floors');
+delete from plane.job where queue_id = (select id from plane.queue where name = 'floors');
+delete from plane.queue where name = 'floors';
+
+select * from finish();
