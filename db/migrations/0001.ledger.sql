@@ -289,6 +289,16 @@ comment on column plane.waiter.job_id is 'The job.';
 comment on column plane.waiter.waiter is 'Name of the one who waits.';
 comment on column plane.waiter.deadline is 'When it stops waiting.';
 
+create table plane.secret (
+    name  text  not null,
+    value bytea not null,
+
+    constraint secret_pkey primary key (name)
+);
+comment on table plane.secret is 'Keys that processes of this database share; nobody reads them but through their function.';
+comment on column plane.secret.name is 'What the key is for: ticket.';
+comment on column plane.secret.value is 'The key.';
+
 -- What became of it, written once --------------------------------------------------------------
 
 create table plane.outcome (

@@ -11,6 +11,7 @@ select queue_id, serial_key, job_id from plane.stalled_line where false;
 select job_id, queue_id, attempt, max_dequeues, priority, fresh, cancelling, claimed_at, expires_at, live_key, locked_by, serial_key, progress from plane.lease where false;
 select key, job_id from plane.live_key where false;
 select job_id, waiter, deadline from plane.waiter where false;
+select name, value from plane.secret where false;
 select job_id, attempt, max_dequeues, claimed_at, finished_at, replaced, status, cache, locked_by, result, error from plane.outcome where false;
 select job_id, attempt, claimed_at, ended_at, replaced, outcome, locked_by, error from plane.attempt where false;
 select null::plane.claimed_job, null::plane.job_answer, last_value, is_called from plane.job_id_seq where false;

@@ -2,8 +2,9 @@
 
 import pytest
 
+from pgplane.edge.database import QueueDatabase
 from pgplane.edge.problems import Problem
-from pgplane.edge.tickets import Tickets
+from pgplane.edge.tickets import SharedTickets, Tickets
 
 KEYS = ("ab" * 32, "cd" * 32)
 
@@ -79,3 +80,18 @@ def test_a_ticket_may_stand_in_a_url(tickets: Tickets) -> None:
     ticket = tickets.issue("flights", 2**63 - 1, KEYS)
     assert ticket.isascii()
     assert ticket.replace("-", "").replace("_", "").isalnum()
+
+
+async def test_edges_of_one_database_share_its_key(as_edge: str) -> None:
+    databases = [QueueDatabase(as_edge, 1), QueueDatabase(as_edge, 1)]
+    for database in databases:
+        await database.open()
+    one, other = [await SharedTickets(database, None, 60).get() for database in databases]
+    for database in databases:
+        await database.close()
+    assert other.check(one.issue("flights", 7, KEYS), "flights", 7) == KEYS
+
+
+async def test_a_key_that_is_set_needs_no_database() -> None:
+    tickets = await SharedTickets(QueueDatabase(None, 1), "set for all edges", 60).get()
+    assert tickets.check(tickets.issue("flights", 7, KEYS), "flights", 7) == KEYS

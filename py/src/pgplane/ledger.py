@@ -267,6 +267,12 @@ async def get_results(
     )
 
 
+async def ticket_key(connection: Connection) -> bytes:
+    """The key (32 bytes) that signs stream tickets, one for all edges of the database."""
+    key: bytes = await _value(connection, "select plane.ticket_key()", ())
+    return key
+
+
 async def register_waiter(
     connection: Connection,
     queue: str,

@@ -1,7 +1,6 @@
 """The app: the edge put together from its settings."""
 
 import asyncio
-import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -20,7 +19,7 @@ from pgplane.edge.problems import Boundary, Problem, answer
 from pgplane.edge.routes import ROUTES, Edge
 from pgplane.edge.scopes import ScopeKeys
 from pgplane.edge.streams import Streams
-from pgplane.edge.tickets import Tickets
+from pgplane.edge.tickets import SharedTickets
 from pgplane.edge.waiters import CHANNEL, ReplyPump
 from pgplane.errors import LedgerError
 from pgplane.listener import Listener
@@ -46,7 +45,7 @@ def create_app(settings: Settings, static_dir: Path | None = None) -> Starlette:
         settings=settings,
         database=database,
         verifier=Verifier.from_settings(settings),
-        tickets=_tickets(settings),
+        tickets=SharedTickets(database, settings.ticket_key, settings.stream_seconds),
         scope_keys=ScopeKeys(database),
         pump=pump,
         streams=streams,
@@ -92,17 +91,6 @@ def _listener(settings: Settings, pump: ReplyPump) -> Listener | None:
         on_connect=pump.read_all,
         application_name="pgplane edge listener",
     )
-
-
-def _tickets(settings: Settings) -> Tickets:
-    if settings.ticket_key:
-        key = settings.ticket_key.encode()
-    else:
-        key = secrets.token_bytes(32)
-        log.warning(
-            "edge.own_ticket_key", hint="several edges must share one: set PLANE_TICKET_KEY"
-        )
-    return Tickets(key, TICKET_SECONDS + 2 * settings.stream_seconds)
 
 
 async def _for_ever(work: Callable[[], Awaitable[None]]) -> None:

@@ -17,7 +17,7 @@ from pgplane.edge.problems import Problem
 from pgplane.edge.questions import read_question
 from pgplane.edge.scopes import ScopeKeys
 from pgplane.edge.streams import Streams
-from pgplane.edge.tickets import Tickets
+from pgplane.edge.tickets import SharedTickets
 from pgplane.edge.waiters import TERMINAL, ReplyPump
 from pgplane.records import Job, Submitted
 from pgplane.settings import Settings
@@ -35,7 +35,7 @@ class Edge:
     settings: Settings
     database: QueueDatabase
     verifier: Verifier
-    tickets: Tickets
+    tickets: SharedTickets
     scope_keys: ScopeKeys
     pump: ReplyPump
     streams: Streams
@@ -86,7 +86,7 @@ async def submit(request: Request) -> Response:
         if job is not None:
             headers["Cache-Status"] = _cache_status(submitted, fresh, job.cache == "hit")
             return Response(replies.document(job), 200, headers, "application/json")
-    ticket = edge.tickets.issue(surface, submitted.job_id, scope_keys)
+    ticket = (await edge.tickets.get()).issue(surface, submitted.job_id, scope_keys)
     headers |= {"Retry-After": "1", "Cache-Status": _cache_status(submitted, fresh)}
     body = {
         "jobId": str(submitted.job_id),
@@ -158,7 +158,7 @@ async def _stream_keys(edge: Edge, request: Request, surface: str, job_id: int) 
     authorization = request.headers.get("authorization")
     ticket = request.query_params.get("ticket")
     if authorization is None and ticket is not None:
-        return edge.tickets.check(ticket, surface, job_id)
+        return (await edge.tickets.get()).check(ticket, surface, job_id)
     caller = await edge.verifier.caller(authorization)
     caller.enter(surface)
     return await edge.scope_keys.of(caller)

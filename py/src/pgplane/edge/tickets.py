@@ -8,13 +8,37 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable
 from hashlib import sha256
 
+from pgplane import ledger
+from pgplane.edge.database import QueueDatabase
 from pgplane.edge.problems import Problem
+
+STREAMS = 3
+"""How many stream deadlines a ticket lasts: the stream itself and its reconnects."""
 
 _DOMAIN = b"pgplane stream ticket 1\0"
 _HEAD = struct.Struct(">QqB")
 _KEY_BYTES = 32
 _MAC_BYTES = 32
 _MAX_LENGTH = 1024
+
+
+class SharedTickets:
+    """The tickets that all edges of a queue database accept from each other.
+
+    Their key is `PLANE_TICKET_KEY`, else the one that the database keeps for them.
+    """
+
+    def __init__(self, database: QueueDatabase, key: str | None, stream_seconds: float) -> None:
+        self._database = database
+        self._seconds = STREAMS * stream_seconds
+        self._tickets = Tickets(key.encode(), self._seconds) if key else None
+
+    async def get(self) -> "Tickets":
+        """The tickets, their key asked of the database once. Raises LedgerError."""
+        if self._tickets is None:
+            key = await self._database.call(ledger.ticket_key)
+            self._tickets = Tickets(key, self._seconds)
+        return self._tickets
 
 
 class Tickets:
