@@ -28,14 +28,14 @@ test: $(INSTALLED) ## All tests and checks, with a summary
 	@tools/run-tests.sh
 
 lint: $(INSTALLED) ## Style and types of the Python code
-	$(BIN)/ruff check py examples db
-	$(BIN)/ruff format --check py examples db
+	$(BIN)/ruff check py examples db tools
+	$(BIN)/ruff format --check py examples db tools
 	cd py && ../$(BIN)/mypy
 	cd examples/flights && ../../$(BIN)/mypy --config-file ../../py/pyproject.toml flights tests
 
 format: $(INSTALLED) ## Lay the Python code out
-	$(BIN)/ruff check --fix py examples db
-	$(BIN)/ruff format py examples db
+	$(BIN)/ruff check --fix py examples db tools
+	$(BIN)/ruff format py examples db tools
 
 pgtap: $(INSTALLED) ## SQL tests: pgTAP through pg_prove; FILES= for some of them
 	@cd py && ../$(BIN)/python -m tests.pgtap $(abspath $(FILES))
@@ -84,11 +84,8 @@ clean: ## Remove all that was made here
 	rm -rf py/.pytest_cache py/.mypy_cache py/.ruff_cache .ruff_cache py/.hypothesis
 
 $(INSTALLED): py/requirements.lock py/pyproject.toml py/hatch_build.py
-	@tools/check-python.sh $(PYTHON)
-	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@echo "Installing the Python packages of py/requirements.lock into .venv ..."
-	@$(BIN)/pip install --disable-pip-version-check --require-hashes -r py/requirements.lock
-	@$(BIN)/pip install --disable-pip-version-check -q --no-deps --no-build-isolation -e py
+	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is not here: install Python 3.11 or newer, or name one: make PYTHON=..."; exit 1; }
+	@$(PYTHON) tools/make_venv.py
 	@touch $@
 
 web/node_modules/.package-lock.json: web/package.json web/package-lock.json
