@@ -6,5 +6,5 @@ export default defineConfig({
   base: './',
   publicDir: false,
   build: { outDir: '../../dist', emptyOutDir: true, target: ['chrome123', 'firefox128', 'safari17.5'] },
-  server: { proxy: { '/api': process.env.PGPLANE_EDGE_URL ?? 'http://127.0.0.1:8080' } },
+  server: { proxy: { '/api': process.env.PGPLANE_EDGE_URL ?? 'http://127.0.0.1:8000' } },
 });

@@ -43,7 +43,7 @@ export type State<Result = unknown> =
   | {
       readonly name: 'queued';
       readonly jobId: string;
-      /** Jobs ahead of this one, as far as the edge says. */
+      /** Place among the jobs that can be claimed, from 1, at most 1000; null when it is not among them. */
       readonly position: number | null;
       readonly coalesced: boolean;
     }

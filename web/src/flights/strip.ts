@@ -206,7 +206,7 @@ function note(state: State): string {
     case 'submitting':
       return state.retry ? `busy, asks again in ${duration(state.retry.inMs)}` : '';
     case 'queued':
-      return [state.coalesced ? 'joined' : '', state.position ? `${state.position} ahead` : '']
+      return [state.coalesced ? 'joined' : '', state.position ? `place ${state.position}` : '']
         .filter(Boolean)
         .join(', ');
     case 'running':

@@ -45,7 +45,7 @@ def document(job: Job) -> bytes:
 
 
 def queued(job: Job) -> bytes:
-    """The event that says a job waits, and behind how many."""
+    """The event that says a job waits, and at which place (from 1; null: not among the ready)."""
     data = {"jobId": str(job.job_id), "status": job.status, "position": job.position}
     return frame("queued", orjson.dumps(data), f"{job.job_id}.queued")
 
