@@ -47,6 +47,7 @@ _TYPES = """
 """
 
 _RAISES = re.compile(r"^Raises (\w{5}) (.+)\.$", re.MULTILINE)
+_DEFAULT = re.compile(r" DEFAULT (.+?)(?:::[a-z ]+)?$")
 _ROLE = re.compile(r"^Role: (.+)\.$", re.MULTILINE)
 
 
@@ -131,9 +132,8 @@ def _function(function: Function) -> Iterator[str]:
     yield f"### {function.name}"
     yield ""
     yield "```sql"
-    yield f"plane.{function.name}("
-    yield "    " + function.arguments.replace(", p_", ",\n    p_")
-    yield f") returns {function.result.replace('TABLE', 'table').replace('SETOF', 'setof')}"
+    yield f"plane.{function.name}({_arguments(function.arguments)})"
+    yield f"    returns {function.result.replace('TABLE', 'table').replace('SETOF', 'setof')}"
     yield "```"
     yield ""
     yield prose
@@ -141,3 +141,16 @@ def _function(function: Function) -> Iterator[str]:
     for code, message in _RAISES.findall(function.comment):
         yield f"- `{code}` {message}"
     yield f"- Role: {', '.join(f'`{role}`' for role in roles)}"
+
+
+def _arguments(catalog: str) -> str:
+    """One a line, as the function's file writes them."""
+    if not catalog:
+        return ""
+    lines = [_DEFAULT.sub(_default, one) for one in catalog.split(", p_")]
+    return "\n    " + ",\n    p_".join(lines) + "\n"
+
+
+def _default(match: re.Match[str]) -> str:
+    value = match[1]
+    return f" default {'null' if value == 'NULL' else value}"
