@@ -32,37 +32,40 @@ class Settings(BaseSettings):
     """The queue that this worker drains."""
     client_url: str | None = _secret()
     """DSN of the read-only client database that operations query."""
-    facts_url: str | None = _secret()
-    """DSN of the facts database that data jobs write."""
 
     jwt_jwks_url: str | None = None
+    """Where the issuer publishes its public keys: https, or http on loopback."""
     jwt_key: str | None = _secret()
-    """Public key (PEM), or the shared secret where an HS algorithm is named."""
+    """In place of that: the public key (PEM), or the shared secret of an HS algorithm."""
     jwt_algorithms: Annotated[tuple[str, ...], NoDecode] = ("RS256", "ES256", "EdDSA")
-    """Comma-separated in the environment."""
+    """The algorithms that are accepted, comma-separated in the environment."""
     jwt_audience: str | None = None
+    """What a token's `aud` must hold; None: it must name no audience."""
     jwt_issuer: str | None = None
+    """What a token's `iss` must be; None: it is not looked at."""
     jwt_client_claim: str = "client"
+    """The claim that names the client, and so on for the other four."""
     jwt_actor_claim: str = "email"
     jwt_staff_claim: str = "staff"
     jwt_scope_claim: str = "branches"
     jwt_surfaces_claim: str = "surfaces"
-    jwt_operator_claim: str | None = None
     ticket_key: str | None = _secret()
+    """Signs stream tickets; None: a key that the queue database keeps for all its edges."""
 
     surfaces_tier: str = ""
     """Suffix of every surface's queue: '' or, say, '-dev'."""
     stream_seconds: Seconds = 60.0
     """How long one stream waits for its job."""
     sweep_seconds: Seconds = 5.0
+    """How often an edge reads all that it waits for, and a worker sweeps the queues."""
     idle_ms: Annotated[int, Field(ge=1, le=2000)] = 100
     """First pause of an idle worker; each further one doubles, up to two seconds."""
     concurrency: Annotated[int, Field(ge=1, le=256)] = 4
     """Jobs that one worker runs at a time."""
     grace_seconds: Annotated[float, Field(ge=0)] = 20.0
     """How long a stopping process lets running work finish."""
-    reap_seconds: Seconds = 3600.0
     cache_entries: Annotated[int, Field(ge=0)] = 500
+    """Answers that a worker keeps, the oldest out first; 0 keeps none."""
     pool_size: Annotated[int, Field(ge=1)] = 4
     """Connections of the edge's pool."""
     body_bytes: Annotated[int, Field(ge=1024)] = 1024 * 1024
@@ -70,8 +73,6 @@ class Settings(BaseSettings):
     heartbeat_seconds: Seconds = 15.0
     """How often an open stream is sent a comment, so that no proxy takes it for dead."""
 
-    redis_url: str | None = _secret()
-    telemetry_url: str | None = _secret()
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
     @field_validator("jwt_algorithms", mode="before")
