@@ -21,4 +21,4 @@ comment on column plane.attempts.claimed_at is 'When it began.';
 comment on column plane.attempts.ended_at is 'When it ended; NULL while it runs.';
 comment on column plane.attempts.outcome is 'done, failed, lapsed, released or cancelled; in_progress or cancelling while it runs.';
 comment on column plane.attempts.error is 'What it failed with, or the refusal it answered.';
-comment on column plane.attempts.replaced is 'Content that cannot be kept (a NUL character) was replaced by U+FFFD.';
+comment on column plane.attempts.replaced is 'Content that no text can hold (a NUL, half a surrogate pair) was replaced by U+FFFD.';

@@ -1,9 +1,6 @@
 -- _advance_floors: moves this session's scan floors, on proof alone.
 -- Who inserts into plane.ready locks it before drawing a position. So: note the last position drawn, then who
 -- holds that lock; once all of those are gone, every position up to the noted one is visible or never will be.
--- Only under READ COMMITTED, where each statement sees anew, and only in a transaction that has not written:
--- one that has claimed sees its own deletion, which may yet be rolled back. Any other goes by the floors it knows,
--- until a whole scan is due.
 create or replace function plane._advance_floors(
     p_queue plane.queue,
     p_now   timestamptz,
@@ -36,6 +33,9 @@ begin
         v_noted := 0;
         v_is_whole := true;
     end if;
+    -- Only under READ COMMITTED, where each statement sees anew, and only in a transaction that has not written:
+    -- one that has claimed sees its own deletion, which may yet be rolled back. Any other goes by the floors it
+    -- knows, until a whole scan is due.
     if current_setting('transaction_isolation') <> 'read committed' or pg_current_xact_id_if_assigned() is not null then
         return case when v_is_whole then v_nowhere else v_floors end;
     end if;

@@ -15,7 +15,7 @@ begin
         raise exception using
             errcode = 'PL404',
             message = 'no such queue',
-            detail = format('queue=%s', coalesce(p_queue, 'NULL')),
+            detail = format('queue=%s', coalesce(left(p_queue, 100), 'NULL')),
             hint = 'Create it with plane.create_queue, or correct the name.';
     end if;
     return v_queue;
