@@ -1,4 +1,4 @@
 -- Every airline, by name.
 select a.carrier, a.name
-  from nyc.airlines as a
- order by a.name
+from nyc.airlines as a
+order by a.name

@@ -21,19 +21,20 @@ async def delays_by_carrier(
     rows = await fetch(
         client,
         """
-        select f.carrier,
-               a.name,
-               count(*) as flights,
-               count(*) filter (where f.dep_time is null) as cancelled,
-               round(avg(f.dep_delay), 1)::float8 as mean_delay,
-               percentile_cont(0.5) within group (order by f.dep_delay) as median_delay,
-               percentile_cont(0.9) within group (order by f.dep_delay) as p90_delay
-          from nyc.flights as f
-          join nyc.airlines as a on a.carrier = f.carrier
-         where f.origin = any(%(origins)s)
-           and f.date between %(first)s and %(last)s
-         group by f.carrier, a.name
-         order by count(*) desc, f.carrier
+        select
+            f.carrier,
+            a.name,
+            count(*) as flights,
+            count(*) filter (where f.dep_time is null) as cancelled,
+            round(avg(f.dep_delay), 1)::float8 as mean_delay,
+            percentile_cont(0.5) within group (order by f.dep_delay) as median_delay,
+            percentile_cont(0.9) within group (order by f.dep_delay) as p90_delay
+        from nyc.flights as f
+        join nyc.airlines as a on a.carrier = f.carrier
+        where f.origin = any(%(origins)s)
+            and f.date between %(first)s and %(last)s
+        group by f.carrier, a.name
+        order by count(*) desc, f.carrier
         """,
         {
             "origins": origins(envelope, params.origin),
@@ -55,22 +56,23 @@ async def delays_by_hour(
     rows = await fetch(
         client,
         """
-        select f.hour,
-               count(*) as flights,
-               round(avg(f.dep_delay), 1)::float8 as mean_delay,
-               percentile_cont(0.9) within group (order by f.dep_delay) as p90_delay,
-               count(*) filter (where w.precip > 0) as wet_flights,
-               round(avg(f.dep_delay) filter (where w.precip > 0), 1)::float8 as wet_mean_delay,
-               round(avg(w.temp)::numeric, 1)::float8 as mean_temp,
-               round(avg(w.wind_speed) filter (where w.wind_speed < 200)::numeric, 1)::float8
-                   as mean_wind
-          from nyc.flights as f
-          left join nyc.weather as w on w.origin = f.origin and w.time_hour = f.time_hour
-         where f.origin = any(%(origins)s)
-           and f.date between %(first)s and %(last)s
-           and (%(carrier)s::text is null or f.carrier = %(carrier)s)
-         group by f.hour
-         order by f.hour
+        select
+            f.hour,
+            count(*) as flights,
+            round(avg(f.dep_delay), 1)::float8 as mean_delay,
+            percentile_cont(0.9) within group (order by f.dep_delay) as p90_delay,
+            count(*) filter (where w.precip > 0) as wet_flights,
+            round(avg(f.dep_delay) filter (where w.precip > 0), 1)::float8 as wet_mean_delay,
+            round(avg(w.temp)::numeric, 1)::float8 as mean_temp,
+            round(avg(w.wind_speed) filter (where w.wind_speed < 200)::numeric, 1)::float8
+                as mean_wind
+        from nyc.flights as f
+        left join nyc.weather as w on w.origin = f.origin and w.time_hour = f.time_hour
+        where f.origin = any(%(origins)s)
+            and f.date between %(first)s and %(last)s
+            and (%(carrier)s::text is null or f.carrier = %(carrier)s)
+        group by f.hour
+        order by f.hour
         """,
         {
             "origins": origins(envelope, params.origin),

@@ -26,21 +26,22 @@ async def flight(
     rows = await fetch(
         client,
         """
-        select f.date, f.carrier, a.name as airline, f.flight, f.tailnum, f.origin, f.dest,
-               f.sched_dep_time, f.dep_time, f.dep_delay, f.sched_arr_time, f.arr_time, f.arr_delay,
-               f.air_time, f.distance,
-               f.dep_time is null as cancelled,
-               to_jsonb(p) - 'tailnum' as plane,
-               to_jsonb(w) - '{origin,year,month,day,hour}'::text[] as weather
-          from nyc.flights as f
-          join nyc.airlines as a on a.carrier = f.carrier
-          left join nyc.planes as p on p.tailnum = f.tailnum
-          left join nyc.weather as w on w.origin = f.origin and w.time_hour = f.time_hour
-         where f.carrier = %(carrier)s
-           and f.flight = %(flight)s
-           and f.date = %(date)s
-           and f.origin = any(%(origins)s)
-         order by f.sched_dep_time
+        select
+            f.date, f.carrier, a.name as airline, f.flight, f.tailnum, f.origin, f.dest,
+            f.sched_dep_time, f.dep_time, f.dep_delay, f.sched_arr_time, f.arr_time, f.arr_delay,
+            f.air_time, f.distance,
+            f.dep_time is null as cancelled,
+            to_jsonb(p) - 'tailnum' as plane,
+            to_jsonb(w) - '{origin,year,month,day,hour}'::text[] as weather
+        from nyc.flights as f
+        join nyc.airlines as a on a.carrier = f.carrier
+        left join nyc.planes as p on p.tailnum = f.tailnum
+        left join nyc.weather as w on w.origin = f.origin and w.time_hour = f.time_hour
+        where f.carrier = %(carrier)s
+            and f.flight = %(flight)s
+            and f.date = %(date)s
+            and f.origin = any(%(origins)s)
+        order by f.sched_dep_time
         """,
         {**params.model_dump(), "origins": origins(envelope)},
     )
@@ -59,13 +60,14 @@ async def origin_board(
     rows = await fetch(
         client,
         """
-        select f.sched_dep_time, f.dep_time, f.dep_delay, f.carrier, f.flight, f.dest,
-               d.name as dest_name, f.tailnum, f.dep_time is null as cancelled
-          from nyc.flights as f
-          left join nyc.airports as d on d.faa = f.dest
-         where f.origin = any(%(origins)s)
-           and f.date = %(date)s
-         order by f.sched_dep_time, f.carrier, f.flight
+        select
+            f.sched_dep_time, f.dep_time, f.dep_delay, f.carrier, f.flight, f.dest,
+            d.name as dest_name, f.tailnum, f.dep_time is null as cancelled
+        from nyc.flights as f
+        left join nyc.airports as d on d.faa = f.dest
+        where f.origin = any(%(origins)s)
+            and f.date = %(date)s
+        order by f.sched_dep_time, f.carrier, f.flight
         """,
         {"origins": origins(envelope, params.origin), "date": params.date},
     )

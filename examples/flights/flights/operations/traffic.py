@@ -21,16 +21,17 @@ async def daily_traffic(
     rows = await fetch(
         client,
         """
-        select f.date,
-               count(*) as flights,
-               count(*) filter (where f.dep_time is null) as cancelled,
-               round(avg(f.dep_delay), 1)::float8 as mean_delay
-          from nyc.flights as f
-         where f.origin = any(%(origins)s)
-           and f.date between %(first)s and %(last)s
-           and (%(carrier)s::text is null or f.carrier = %(carrier)s)
-         group by f.date
-         order by f.date
+        select
+            f.date,
+            count(*) as flights,
+            count(*) filter (where f.dep_time is null) as cancelled,
+            round(avg(f.dep_delay), 1)::float8 as mean_delay
+        from nyc.flights as f
+        where f.origin = any(%(origins)s)
+            and f.date between %(first)s and %(last)s
+            and (%(carrier)s::text is null or f.carrier = %(carrier)s)
+        group by f.date
+        order by f.date
         """,
         {
             "origins": origins(envelope, params.origin),
