@@ -3,9 +3,12 @@
 # ran. Exit status 0 only when every one passed. MAKE is set by make.
 set -u
 logs=.test
+export NO_COLOR=1
 mkdir -p "$logs"
 failed=
 
+# The page's own step runs the test in the browser, on the page that it has just built.
+export ARGS="--ignore=tests/test_page.py"
 for step in lint pgtap pytest page; do
     echo
     echo "== $step"
@@ -16,12 +19,16 @@ for step in lint pgtap pytest page; do
     fi
 done
 
-last() { grep -E "$2" "$logs/$1.log" | tail -1 | sed 's/=//g; s/^ *//; s/ *$//'; }
+last() { grep -E "$2" "$logs/$1.log" | tail -1 | sed 's/^[= ]*//; s/[= ]*$//'; }
 echo
 echo "== summary"
 echo "pgTAP:  $(last pgtap '^pgTAP: ' | sed 's/^pgTAP: //')"
 echo "pytest: $(last pytest '[0-9]+ (passed|failed|error)')"
-echo "page:   $(last page 'Tests +[0-9]|left out')"
+if grep -q 'left out' "$logs/page.log"; then
+    echo "page:   $(last page 'left out')"
+else
+    echo "page:   $(last page 'Tests +[0-9]' | sed 's/^Tests *//'); in the browser: $(last page '[0-9]+ (passed|failed|error)')"
+fi
 if [ -n "$failed" ]; then
     echo "FAILED:$failed"
     exit 1
