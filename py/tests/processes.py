@@ -66,6 +66,12 @@ class Process:
         finally:
             self._unread.extendleft(reversed(kept))
 
+    def break_log(self) -> None:
+        """Leave nobody at the other end of its log: what it says next meets a broken pipe."""
+        assert self.process.stderr is not None
+        with Path(os.devnull).open() as nothing:
+            os.dup2(nothing.fileno(), self.process.stderr.fileno())
+
     def terminate(self) -> int:
         """SIGTERM, and the exit status."""
         self.process.send_signal(signal.SIGTERM)

@@ -168,6 +168,17 @@ async def test_a_killed_workers_question_is_answered_by_another_attempt(
     assert (name, data["result"]) == ("done", {"slept": 2.0})
 
 
+async def test_processes_whose_log_is_gone_still_answer(
+    edge: EdgeProcess, worker: Worker, http: httpx2.AsyncClient
+) -> None:
+    edge.process.break_log()
+    worker.break_log()
+    ann = browser(http, edge)
+    for word in ("one", "two", "three"):
+        name, data = await ann.answer(await ann.ask("echo", word=word))
+        assert (name, data["result"]["word"]) == ("done", word)
+
+
 async def test_an_edge_without_its_database_says_so_and_recovers(
     ledger: psycopg.Connection, issuer: Issuer
 ) -> None:

@@ -5,9 +5,21 @@ interface: alerts and dashboards match them.
 """
 
 import sys
+from contextlib import suppress
 from typing import Any
 
 import structlog
+
+
+class _Lines:
+    """Writes whole lines to stderr. One that nobody takes is lost: a log must never stop work."""
+
+    def msg(self, line: str) -> None:
+        with suppress(OSError, ValueError):
+            sys.stderr.write(line + "\n")
+            sys.stderr.flush()
+
+    debug = info = warning = error = critical = msg
 
 
 def configure(level: str = "info") -> None:
@@ -21,7 +33,7 @@ def configure(level: str = "info") -> None:
             structlog.processors.JSONRenderer(default=str),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=lambda *_: _Lines(),
         cache_logger_on_first_use=True,
     )
 
