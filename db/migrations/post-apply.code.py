@@ -7,7 +7,7 @@ from pathlib import Path
 
 from yoyo import step
 
-from pgplane.migrations import settle
-from pgplane.tree import Tree
+from pgplane.schema.migrations import settle
+from pgplane.schema.tree import Tree
 
 step(lambda connection: settle(connection, Tree(Path(__file__).resolve().parents[1])))

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from pgplane import migrations
+from pgplane.schema import migrations
 
 from .postgres import Server, for_role, install_plane
 from .sessions import Stage, staged

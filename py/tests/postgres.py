@@ -25,7 +25,7 @@ from urllib.parse import quote
 from psycopg.conninfo import conninfo_to_dict
 from testing.postgresql import Postgresql
 
-from pgplane import migrations
+from pgplane.schema import migrations
 
 ROOT = Path(__file__).resolve().parents[2]
 """The repository."""

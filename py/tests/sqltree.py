@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pgplane.tree import Tree
+from pgplane.schema.tree import Tree
 
 from .postgres import ROOT, find_binaries, find_psql
 

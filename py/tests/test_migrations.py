@@ -12,9 +12,9 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from pgplane import migrations, turn
-from pgplane.migrations import Change, MigrationError
-from pgplane.tree import TreeError
+from pgplane.schema import locks, migrations
+from pgplane.schema.migrations import Change, MigrationError
+from pgplane.schema.tree import TreeError
 
 from .postgres import Server, find_binaries, for_role, wheel_binaries
 from .sessions import Stage, staged
@@ -365,7 +365,7 @@ def test_a_lock_that_is_held_is_waited_for_in_short_tries(
                 reader.run("commit")
 
         monkeypatch.setattr(time, "sleep", pause)
-        monkeypatch.setattr(turn, "LOCK_SECONDS", 0.05)
+        monkeypatch.setattr(locks, "LOCK_SECONDS", 0.05)
         assert migrations.migrate(bare_db, draft.tree).applied == ["0003.width"]
         assert pauses == [1, 2]
 
@@ -376,7 +376,7 @@ def test_a_lock_that_stays_held_ends_with_a_clear_line(
     migrations.migrate(bare_db, draft.tree)
     draft.state("0003.width", "alter table plane.word add width int;", "select 1;")
     monkeypatch.setattr(time, "sleep", lambda _: None)
-    monkeypatch.setattr(turn, "LOCK_SECONDS", 0.02)
+    monkeypatch.setattr(locks, "LOCK_SECONDS", 0.02)
     with staged(bare_db) as stage:
         (reader,) = stage.enter(bare_db)
         reader.run("begin")
@@ -427,7 +427,7 @@ def test_two_at_once_take_turns(bare_db: str, gated: Draft) -> None:
 
 def test_a_killed_run_leaves_no_lock_and_no_half(bare_db: str, gated: Draft) -> None:
     program = (
-        "import sys, pathlib; from pgplane import migrations, tree; "
+        "import sys, pathlib; from pgplane.schema import migrations, tree; "
         "migrations.migrate(sys.argv[1], tree.Tree(pathlib.Path(sys.argv[2])))"
     )
     with staged(bare_db) as stage, ThreadPoolExecutor() as threads:

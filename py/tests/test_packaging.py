@@ -33,7 +33,7 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_wheel_migrates_with_the_sql_of_its_checkout(unpacked: Path) -> None:
     program = (
-        "from pgplane.tree import Tree; tree = Tree.shipped(); "
+        "from pgplane.schema.tree import Tree; tree = Tree.shipped(); "
         "print(tree.root, tree.code().sha256, *(m.sha256 for m in tree.migrations()))"
     )
     told = subprocess.run(

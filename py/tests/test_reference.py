@@ -2,7 +2,7 @@
 
 import psycopg
 
-from pgplane import reference
+from pgplane.schema import reference
 
 from .postgres import ROOT
 

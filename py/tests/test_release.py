@@ -10,10 +10,10 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from pgplane import migrations
-from pgplane.migrations import Change
-from pgplane.release import ReleaseError, render
-from pgplane.tree import Tree
+from pgplane.schema import migrations
+from pgplane.schema.migrations import Change
+from pgplane.schema.release import ReleaseError, render
+from pgplane.schema.tree import Tree
 
 from .postgres import Server
 from .sqltree import SHIPPED, Draft, psql, schema, yoyo

@@ -2,8 +2,8 @@
 
 PostgreSQL's own parser decides what is SQL. `ledger.py` holds every call of the queue database,
 each one `select … from plane.fn(p_… => …)` or, for a single value, `select plane.fn(p_… => …)`;
-`session.py` sets a session up and listens; migrations, releases and the generated reference load
-DDL and read the catalog. Any other module that holds a statement fails here.
+`session.py` sets a session up and listens; the package `schema` loads DDL and reads the catalog.
+Any other module that holds a statement fails here.
 """
 
 import ast
@@ -21,10 +21,7 @@ from pglast.visitors import Visitor
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "pgplane"
 LEDGER = PACKAGE / "ledger.py"
 SESSION = PACKAGE / "session.py"
-DDL = [
-    PACKAGE / f"{name}.py"
-    for name in ("migrations", "turn", "catalog", "records", "release", "scratch", "reference")
-]
+SCHEMA = PACKAGE / "schema"
 
 BUILT = "something_put_in"
 
@@ -140,7 +137,7 @@ def name_of(call: tree.FuncCall) -> list[str]:
 
 
 def test_no_other_module_holds_sql() -> None:
-    listed = {LEDGER, SESSION, *DDL}
+    listed = {LEDGER, SESSION, *SCHEMA.rglob("*.py")}
     strays = [str(s) for module in modules() if module not in listed for s in statements(module)]
     assert not strays, "\n".join(strays)
 

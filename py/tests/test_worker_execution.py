@@ -12,10 +12,10 @@ import pytest
 from psycopg import AsyncConnection
 
 from pgplane import session
-from pgplane.cache import TtlCache
 from pgplane.errors import HttpError
 from pgplane.records import Claim
 from pgplane.surface import Envelope, Params, Surface
+from pgplane.worker.cache import TtlCache
 from pgplane.worker.execution import (
     RESULT_BYTES,
     Answer,

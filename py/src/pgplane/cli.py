@@ -10,9 +10,10 @@ import click
 import psycopg
 from pydantic import ValidationError
 
-from . import __version__, logs, migrations
-from .settings import Settings
-from .tree import Tree
+from pgplane import __version__, logs
+from pgplane.schema import migrations
+from pgplane.schema.tree import Tree
+from pgplane.settings import Settings
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -113,8 +114,8 @@ def status() -> None:
 @click.option("--server", "server_url", metavar="URL", help="As for release render.")
 def reference(server_url: str | None) -> None:
     """Print the SQL reference of this tree as Markdown."""
-    from .reference import render as write
-    from .scratch import ScratchError, database
+    from pgplane.schema.reference import render as write
+    from pgplane.schema.scratch import ScratchError, database
 
     with _plainly():
         try:
@@ -143,7 +144,7 @@ def release() -> None:
 )
 def render(version: str, server_url: str | None) -> None:
     """Write db/releases/VERSION and the migration step that loads it."""
-    from .release import render as write
+    from pgplane.schema.release import render as write
 
     with _plainly():
         for path in write(version, Tree.shipped(), server_url):
@@ -161,7 +162,7 @@ def render(version: str, server_url: str | None) -> None:
 )
 def edge(host: str, port: int, static_dir: Path | None) -> None:
     """Serve HTTP and server-sent events."""
-    from .edge import server
+    from pgplane.edge import server
 
     settings = _settings()
     try:
@@ -175,6 +176,6 @@ def edge(host: str, port: int, static_dir: Path | None) -> None:
 @click.argument("surface", metavar="MODULE:NAME")
 def worker(surface: str) -> None:
     """Answer the requests of a surface, given as the module and the name of its Surface."""
-    from .worker import main as process
+    from pgplane.worker import main as process
 
     process.run(_settings(), surface)

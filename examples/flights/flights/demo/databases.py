@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 
 import psycopg
-from pgplane import migrations
+from pgplane.schema import migrations
 from psycopg import AsyncConnection, sql
 from psycopg.conninfo import conninfo_to_dict
 

@@ -12,10 +12,10 @@ from psycopg import AsyncConnection
 from pydantic import ValidationError
 
 from pgplane import logs, session
-from pgplane.cache import SingleFlight, TtlCache
 from pgplane.errors import HttpError
 from pgplane.records import Claim
 from pgplane.surface import Envelope, Operation, Params, Surface
+from pgplane.worker.cache import SingleFlight, TtlCache
 from pgplane.worker.encoding import encode
 
 RESULT_BYTES = 1024 * 1024

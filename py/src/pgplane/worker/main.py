@@ -13,12 +13,12 @@ from contextlib import AsyncExitStack
 import orjson
 
 from pgplane import __version__, logs, session
-from pgplane.cache import TtlCache
 from pgplane.errors import Forbidden, LedgerError, NotFound
 from pgplane.listener import Listener
 from pgplane.settings import Settings
 from pgplane.surface import Surface
 from pgplane.worker.boot import BootRefusedError, Places, patiently, places, refuse_writers
+from pgplane.worker.cache import TtlCache
 from pgplane.worker.execution import Answer, Executor
 from pgplane.worker.heartbeat import Heartbeat
 from pgplane.worker.held import HeldJob

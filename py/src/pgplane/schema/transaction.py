@@ -1,30 +1,20 @@
-"""One transaction of a migration: whose turn it is, what is applied, and how it is recorded."""
+"""One transaction of a migration: what is applied in the database, and how it is recorded."""
 
 import glob
 import platform
-import time
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import psycopg
 from psycopg import Connection, errors
 from yoyo import read_migrations
 from yoyo.backends.core.postgresql import PostgresqlPsycopgBackend
 
-from .catalog import Name, load
-from .tree import Migration, MigrationError, Tree
-
-T = TypeVar("T")
-
-LOCK_SECONDS = 3
-"""How long a statement waits for a lock before it lets everybody behind it through."""
-LOCK_ATTEMPTS = 5
-TURN_SECONDS = 120
-"""How long to wait for another migration of the same database."""
+from pgplane.schema import locks
+from pgplane.schema.catalog import Name, load
+from pgplane.schema.tree import Migration, MigrationError, Tree
 
 
 @dataclass
@@ -73,7 +63,7 @@ class Backend(PostgresqlPsycopgBackend):  # type: ignore[misc]
         }
 
 
-class Turn:
+class Transaction:
     """One transaction's view of tree and database, as plane_owner.
 
     Unless `check` is false, refuses a database that is ahead of the tree, and an applied file that
@@ -230,56 +220,6 @@ def become_owner(connection: Connection[Any]) -> None:
     if there is None or there[0] is None:
         raise MigrationError("this database has no pgplane yet: a DBA runs db/bootstrap.sql first")
     connection.execute("set local search_path = plane_meta")
-    connection.execute(f"set local lock_timeout = '{LOCK_SECONDS}s'")
+    connection.execute(f"set local lock_timeout = '{locks.LOCK_SECONDS}s'")
     connection.execute("set local statement_timeout = 0")
     connection.execute("set local client_min_messages = warning")
-
-
-def take_turn(connection: Connection[Any], tree: Tree) -> Turn:
-    """Become plane_owner and wait until no other migration of this database runs, yoyo's included.
-
-    The turn ends with the transaction.
-    """
-    become_owner(connection)
-    connection.execute(f"set local lock_timeout = '{TURN_SECONDS}s'")
-    try:
-        connection.execute("select pg_advisory_xact_lock(hashtext('pgplane migrations'))")
-    except errors.LockNotAvailable as busy:
-        raise MigrationError(
-            f"another migration of this database runs for over {TURN_SECONDS} s: see "
-            "pg_stat_activity, application_name 'pgplane migrations'"
-        ) from busy
-    connection.execute(f"set local lock_timeout = '{LOCK_SECONDS}s'")
-    connection.execute("lock table plane_meta.yoyo_lock in share row exclusive mode")
-    held = connection.execute("select pid, ctime from plane_meta.yoyo_lock").fetchone()
-    if held:
-        raise MigrationError(
-            f"plain yoyo (process {held[0]}) holds the lock since {held[1]} UTC: wait for it, "
-            "or run `yoyo break-lock` if it was killed"
-        )
-    return Turn(connection, tree)
-
-
-@contextmanager
-def session_lock(connection: Connection[Any]) -> Iterator[None]:
-    """The same turn, held across transactions; it ends with the session at the latest."""
-    connection.execute("select pg_advisory_lock(hashtext('pgplane migrations'))")
-    try:
-        yield
-    finally:
-        connection.execute("select pg_advisory_unlock(hashtext('pgplane migrations'))")
-
-
-def patiently(attempt: Callable[[], T]) -> T:
-    """Try again, after longer and longer pauses, while somebody holds a lock that is needed."""
-    for number in range(LOCK_ATTEMPTS):
-        try:
-            return attempt()
-        except errors.LockNotAvailable as blocked:
-            if number == LOCK_ATTEMPTS - 1:
-                raise MigrationError(
-                    f"a lock was not to be had in {LOCK_ATTEMPTS} tries of {LOCK_SECONDS} s: "
-                    f"end the long transaction that holds it ({blocked})"
-                ) from blocked
-            time.sleep(2**number)
-    raise AssertionError

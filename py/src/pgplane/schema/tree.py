@@ -112,7 +112,7 @@ class Tree:
     @classmethod
     def shipped(cls) -> Self:
         """The tree of this installation: inside the wheel, else in the checkout it runs from."""
-        package = Path(__file__).resolve().parent
+        package = Path(__file__).resolve().parents[1]
         for root in (package / "db", package.parents[2] / "db"):
             if (root / "bootstrap.sql").is_file():
                 return cls(root)

@@ -19,9 +19,10 @@ from pathlib import Path
 import psycopg
 from yoyo.migrations import get_migration_hash
 
-from . import __version__, scratch
-from .catalog import Name, drops, load, loading
-from .tree import Code, Migration, MigrationError, Tree, version_key
+from pgplane import __version__
+from pgplane.schema import scratch
+from pgplane.schema.catalog import Name, drops, load, loading
+from pgplane.schema.tree import Code, Migration, MigrationError, Tree, version_key
 
 STEP = '''\
 """Release {version}: loads its frozen code; rolled back, the code of the release before."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-from .tree import MigrationError
+from pgplane.schema.tree import MigrationError
 
 NAME = "pgplane_scratch"
 

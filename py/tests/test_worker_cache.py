@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from pgplane.cache import SingleFlight, TtlCache
+from pgplane.worker.cache import SingleFlight, TtlCache
 
 
 class Clock:

@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 from psycopg import Connection, errors
 
-from .tree import CODE_BEGINS, CODE_ENDS, FILE_HEADER, Code, MigrationError
+from pgplane.schema.tree import CODE_BEGINS, CODE_ENDS, FILE_HEADER, Code, MigrationError
 
 GROUP_ROLES = ("plane_producer", "plane_worker", "plane_reader", "plane_relay", "plane_admin")
 

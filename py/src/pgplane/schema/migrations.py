@@ -14,17 +14,10 @@ from typing import Any
 import psycopg
 from psycopg import Connection, errors
 
-from .catalog import drift
-from .tree import Migration, MigrationError, Tree
-from .turn import (
-    Change,
-    Turn,
-    become_owner,
-    note,
-    patiently,
-    session_lock,
-    take_turn,
-)
+from pgplane.schema.catalog import drift
+from pgplane.schema.locks import session_lock, take_turn, until_unlocked
+from pgplane.schema.transaction import Change, Transaction, become_owner, note
+from pgplane.schema.tree import Migration, MigrationError, Tree
 
 __all__ = [
     "Change",
@@ -84,7 +77,9 @@ def revert(url: str, to: str, tree: Tree | None = None) -> Change:
     may depend on what the rollbacks drop. Raises MigrationError.
     """
     return _proceed(
-        url, tree or Tree.shipped(), lambda turn, change: _revert_together(turn, change, to)
+        url,
+        tree or Tree.shipped(),
+        lambda transaction, change: _revert_together(transaction, change, to),
     )
 
 
@@ -95,16 +90,16 @@ def verify(url: str, tree: Tree | None = None) -> list[str]:
     """
     shipped = tree or Tree.shipped()
     with _connect(url) as connection:
-        return patiently(lambda: _problems(connection, shipped))
+        return until_unlocked(lambda: _problems(connection, shipped))
 
 
 def _problems(connection: Connection[Any], tree: Tree) -> list[str]:
     with connection.transaction(force_rollback=True):
         become_owner(connection)
-        turn = Turn(connection, tree)
-        problems = [f"{m.id} is not applied" for m in turn.pending()]
-        problems += turn.failed_verifications()
-        release, loaded = turn.loaded()
+        transaction = Transaction(connection, tree)
+        problems = [f"{m.id} is not applied" for m in transaction.pending()]
+        problems += transaction.failed_verifications()
+        release, loaded = transaction.loaded()
         if loaded == tree.code().sha256:
             changed = drift(connection, tree.code())
             problems += [f"{name} is not as its file says" for name in changed]
@@ -121,16 +116,16 @@ def status(url: str, tree: Tree | None = None) -> Status:
     tree = tree or Tree.shipped()
     with _connect(url) as connection, connection.transaction(force_rollback=True):
         become_owner(connection)
-        turn = Turn(connection, tree, check=False)
-        applied = turn.marked()
-        recorded = turn.recorded()
+        transaction = Transaction(connection, tree, check=False)
+        applied = transaction.marked()
+        recorded = transaction.recorded()
         standing = [
             Standing(m.id, applied.get(m.id), note(m, recorded.get(m.id)))
-            for m in turn.known.values()
+            for m in transaction.known.values()
         ]
-        unknown = sorted(applied.keys() - turn.known.keys())
+        unknown = sorted(applied.keys() - transaction.known.keys())
         standing += [Standing(name, applied[name], "not in this tree") for name in unknown]
-        release, loaded = turn.loaded()
+        release, loaded = transaction.loaded()
         same = loaded == tree.code().sha256
         code = "none" if loaded is None else f"{release or 'working tree'} ({loaded[:12]})"
         if loaded is not None and not same:
@@ -145,11 +140,11 @@ def settle(connection: Connection[Any], tree: Tree) -> Change:
     Runs in the caller's transaction, as plane_owner.
     """
     change = Change()
-    Turn(connection, tree).settle(change)
+    Transaction(connection, tree).settle(change)
     return change
 
 
-Together = Callable[[Turn, Change], "tuple[Migration, str] | None"]
+Together = Callable[[Transaction, Change], "tuple[Migration, str] | None"]
 """Does what one transaction can do; returns what must follow outside of one, if anything."""
 
 
@@ -160,36 +155,40 @@ def _proceed(url: str, tree: Tree, together: Together) -> Change:
         def in_one_transaction() -> tuple[Change, tuple[Migration, str] | None]:
             change = Change()
             with connection.transaction():
-                alone = together(take_turn(connection, tree), change)
+                become_owner(connection)
+                take_turn(connection)
+                alone = together(Transaction(connection, tree), change)
             return change, alone
 
         while True:
-            change, alone = patiently(in_one_transaction)
+            change, alone = until_unlocked(in_one_transaction)
             done += change
             if alone is None:
                 return done
             done += _outside_transaction(connection, tree, *alone)
 
 
-def _apply_together(turn: Turn, change: Change) -> tuple[Migration, str] | None:
-    pending = turn.pending()
+def _apply_together(transaction: Transaction, change: Change) -> tuple[Migration, str] | None:
+    pending = transaction.pending()
     together = list(takewhile(lambda m: m.transactional, pending))
     for migration in together:
-        turn.run(migration, "apply")
+        transaction.run(migration, "apply")
         change.applied.append(migration.id)
     if len(together) < len(pending):
         return pending[len(together)], "apply"
-    turn.settle(change)
+    transaction.settle(change)
     return None
 
 
-def _revert_together(turn: Turn, change: Change, to: str) -> tuple[Migration, str] | None:
-    doomed = turn.applied_after(to)
+def _revert_together(
+    transaction: Transaction, change: Change, to: str
+) -> tuple[Migration, str] | None:
+    doomed = transaction.applied_after(to)
     together = list(takewhile(lambda m: m.transactional, doomed))
     if doomed:
-        turn.retire_code(change)
+        transaction.retire_code(change)
     for migration in together:
-        turn.run(migration, "rollback")
+        transaction.run(migration, "rollback")
         change.reverted.append(migration.id)
     if len(together) < len(doomed):
         return doomed[len(together)], "rollback"
@@ -207,8 +206,8 @@ def _outside_transaction(
     with session_lock(connection):
         with connection.transaction(force_rollback=True):
             become_owner(connection)
-            turn = Turn(connection, tree)
-            due = turn.pending() if direction == "apply" else turn.applied()
+            transaction = Transaction(connection, tree)
+            due = transaction.pending() if direction == "apply" else transaction.applied()
         if migration.id not in [m.id for m in due]:
             return change
         script = migration.path if direction == "apply" else migration.rollback
@@ -224,7 +223,7 @@ def _outside_transaction(
             connection.execute("reset role")
         with connection.transaction():
             become_owner(connection)
-            Turn(connection, tree).mark(migration, direction)
+            Transaction(connection, tree).mark(migration, direction)
     (change.applied if direction == "apply" else change.reverted).append(migration.id)
     return change
 
