@@ -31,7 +31,6 @@ begin
         -- beyond every position drawn: not of our making
         v_floors := v_nowhere;
         v_noted := 0;
-        v_is_whole := true;
     end if;
     -- Only under READ COMMITTED, where each statement sees anew, and only in a transaction that has not written:
     -- one that has claimed sees its own deletion, which may yet be rolled back. Any other goes by the floors it

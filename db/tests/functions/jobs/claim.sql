@@ -1,7 +1,7 @@
 -- claim: claim_one for several at once; the same order, the same fence.
 begin;
 \ir ../../_clock.sql
-select plan(25);
+select plan(27);
 
 create function pg_temp.claims(p_n integer, p_operations text[], p_what text) returns text language sql as $$
     select is(array(select operation from plane.claim('claim', 'w1', p_n)), p_operations, p_what)
@@ -80,6 +80,14 @@ select pg_temp.later('1 min 10 s');
 select is(pg_temp.claims_of_100(3), 250::bigint, 'three claims of 100 find 250 jobs that became due a while ago');
 select pg_temp.later('1 min 10 s');
 select is(pg_temp.claims_of_100(3), 250::bigint, 'and three more find 250 that lapsed a while ago');
+
+-- when a job becomes due in the very moment after a look
+select plane.create_queue('claim-moment');
+select plane.enqueue('claim-moment', 'send', p_available_at => plane._now() + interval '1 ms') \g /dev/null
+select is_empty($$ select plane.claim('claim-moment', 'w1', 10) $$, 'a claim a moment before finds nothing');
+select pg_temp.later('1 ms');
+select is(
+    (select count(*) from plane.claim('claim-moment', 'w1', 10)), 1::bigint, 'the next one looks again before it leaves with empty hands');
 
 -- given a queue that wakes only workers that sleep
 select plane.create_queue('claim-sleep', p_notify => 'waiters');

@@ -1,7 +1,7 @@
 -- enqueue: one new job. What a dedupe key or a serial key makes of it: enqueue_coalescing, enqueue_serial.
 begin;
 \ir ../../_clock.sql
-select plan(51);
+select plan(52);
 
 -- given a queue
 select pg_temp.freeze('2030-01-01 12:00+00');
@@ -140,6 +140,7 @@ select pg_temp.refuses('p_max_dequeues => 0', 'a job needs one attempt at least'
 select pg_temp.refuses('p_max_dequeues => -1', 'a negative budget is refused');
 select pg_temp.refuses('p_max_dequeues => 1000001', 'a budget beyond a million is refused');
 select pg_temp.refuses('p_version => 0', 'versions begin at 1');
+select lives_ok($$ select plane.enqueue('enqueue', 'send', p_version => 1) $$, 'with the number 1');
 select pg_temp.refuses('p_dedupe_key => ''''', 'an empty dedupe key is refused');
 select pg_temp.refuses('p_dedupe_key => repeat(''k'', 201)', 'a dedupe key of 201 characters is refused');
 select pg_temp.refuses('p_serial_key => ''''', 'an empty serial key is refused');

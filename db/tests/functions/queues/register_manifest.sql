@@ -1,7 +1,7 @@
 -- register_manifest: a surface's operations, as its workers know them.
 begin;
 \ir ../../_clock.sql
-select plan(38);
+select plan(39);
 
 create function pg_temp.operations() returns table (operation text) language sql as $$
     select concat_ws(' ', o.name, o.version, o.params_schema, o.ttl_seconds, o.timeout_seconds, o.per_actor)
@@ -49,6 +49,9 @@ select lives_ok(
 select lives_ok(
     $$ select plane.register_manifest('register_manifest', '[{"name": "edge", "version": 1000000, "ttl_seconds": 31536000, "timeout_seconds": 604800}]') $$,
     'the largest numbers are taken');
+select lives_ok(
+    $$ select plane.register_manifest('register_manifest', '[{"name": "a", "version": 1, "ttl_seconds": 0, "timeout_seconds": 1, "per_actor": false}]') $$,
+    'and so are the smallest');
 select lives_ok(
     $$ select plane.register_manifest('register_manifest', '[{"name": "decimal", "version": 1.0, "ttl_seconds": 6e1}]') $$,
     'a whole number may be written as a decimal');

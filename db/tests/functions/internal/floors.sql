@@ -1,7 +1,7 @@
 -- _floors: a claim begins where no ready row can be before.
 -- A transaction that has written moves no floor, and pgTAP writes: so this file commits what it needs, lets each
 -- statement be a transaction of its own, and takes everything away at its end.
-select plan(28);
+select plan(30);
 
 -- the floors that a claim at this moment would go by; lanes of priority -1 and 0, came back and fresh each
 create function pg_temp.floors(p_at timestamptz) returns bigint[] language sql volatile as $$
@@ -35,7 +35,11 @@ select is(
     pg_temp.floors('2030-01-01 12:00:01+00'), array[:drawn + 1, :urgent, :drawn + 1, :a]::bigint[],
     'a floor moves to the first row of its lane, or behind the last position that was drawn');
 select is(
-    pg_temp.floors('2030-01-01 12:00:01.5+00'), array[:drawn + 1, :urgent, :drawn + 1, :a]::bigint[], 'and is remembered');
+    pg_temp.floors('2030-01-01 12:00:00.5+00'), array[:drawn + 1, :urgent, :drawn + 1, :a]::bigint[], 'and is remembered');
+select pg_temp.remember(array[:drawn + 1, :urgent, :drawn + 1, :a], :drawn) \g /dev/null
+select is(
+    pg_temp.floors('2030-01-01 12:00:01+00'), array[:drawn + 1, :urgent, :drawn + 1, :a]::bigint[],
+    'a floor stays as long as there is a row at it');
 select pg_temp.remember('{1,1,1,1}', :a - 1) \g /dev/null
 select is(
     pg_temp.floors('2030-01-01 12:00:01+00'), array[:a, :a, :a, :a]::bigint[],
@@ -68,6 +72,11 @@ begin isolation level serializable;
 select pg_temp.floors('2030-01-01 12:00:01+00') as floors \gset
 rollback;
 select is(:'floors'::bigint[], '{1,1,1,1}'::bigint[], 'nor under SERIALIZABLE');
+select pg_temp.remember(array_fill(last_value + 1, array[4]), last_value), last_value + 1 as behind from plane.job_id_seq \gset
+begin isolation level repeatable read;
+select pg_temp.floors('2030-01-01 12:00:01+00') as floors \gset
+rollback;
+select is(:'floors'::bigint[], array_fill(:behind::bigint, array[4]), 'where all have moved already, that is known there too');
 
 -- when a transaction that moved a floor is rolled back
 select pg_temp.remember('{1,1,1,1}', :drawn) \g /dev/null
