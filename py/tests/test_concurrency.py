@@ -71,6 +71,16 @@ def test_the_first_job_of_a_fresh_install_is_claimed(
     assert claim(workers[0]) == (job_id, 1)
 
 
+def test_the_first_job_of_a_fresh_install_is_claimed_by_workers_that_came_long_before(
+    stage: Stage, producers: list[Session], workers: list[Session]
+) -> None:
+    for seconds in range(1, 6):
+        later(stage, 2 * seconds)
+        assert claim(workers[0]) is None
+    job_id = enqueue(producers[0])
+    assert claim(workers[0]) == (job_id, 1)
+
+
 def test_a_claim_skips_what_an_open_claim_holds(
     producers: list[Session], workers: list[Session]
 ) -> None:
