@@ -422,3 +422,22 @@ def test_a_waiter_that_came_while_the_job_was_being_completed_sees_the_answer(
     worker.commit()
 
     assert edge.result() == [("done", {"sent": True})]
+
+
+# The key of tickets ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("committed", [True, False], ids=["committed", "rolled back"])
+def test_two_edges_that_start_at_once_have_one_ticket_key(
+    stage: Stage, as_reader: str, committed: bool
+) -> None:
+    s1, s2 = stage.enter(as_reader, as_reader)
+    s1.begin()
+    first = s1.value("select plane.ticket_key()")
+    s2.start("select plane.ticket_key()")
+    s2.waits_for(s1)
+    s1.run("commit" if committed else "rollback")
+    ((second,),) = s2.result()
+
+    assert (second == first) is committed
+    assert s1.value("select plane.ticket_key()") == second

@@ -22,7 +22,7 @@ select set_eq(
 
 select set_eq(
     $$ select pg_temp.executable_by('plane_reader') $$,
-    array['get_job', 'get_results', 'register_waiter', 'await_job', 'scope_key', 'dedupe_key', 'sweep'],
+    array['get_job', 'get_results', 'register_waiter', 'await_job', 'ticket_key', 'scope_key', 'dedupe_key', 'sweep'],
     'a reader reads what a scope may see, and waits for it');
 
 select set_eq(
