@@ -1,4 +1,4 @@
-"""A line to a ledger that says what the test wrote down."""
+"""A connection to a ledger that says what the test wrote down."""
 
 from collections import deque
 from collections.abc import Awaitable, Callable
@@ -7,13 +7,13 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from pgplane.records import Claim
 from pgplane.session import Connection
-from pgplane.worker.line import Line
+from pgplane.worker.connection import WarmConnection
 
 A = ParamSpec("A")
 R = TypeVar("R")
 
 
-class ScriptedLine(Line):
+class ScriptedConnection(WarmConnection):
     """Answers each call with the next answer written down for that function; errors are raised."""
 
     def __init__(self, **answers: list[Any]) -> None:

@@ -65,6 +65,6 @@ def test_a_dead_database_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_wrong_setting_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLANE_CONCURRENCY", "many")
-    refused = pgplane("worker", "flights.surface:surface")
+    refused = pgplane("worker", "flights.operations:surface")
     assert refused.exit_code == 1
     assert refused.output.startswith("Error: PLANE_CONCURRENCY: ")

@@ -280,7 +280,10 @@ async def test_head_ends(edge: Opened, issuer: Issuer) -> None:
 async def test_an_idle_stream_is_kept_alive(
     plane: Plane, settings: Settings, issuer: Issuer
 ) -> None:
-    async with on_a_port(settings.model_copy(update={"heartbeat_seconds": 0.1})) as (client, _):
+    async with on_a_port(settings.model_copy(update={"stream_heartbeat_seconds": 0.1})) as (
+        client,
+        _,
+    ):
         asked = await ask(client, issuer)
         async with client.stream("GET", asked["streamUrl"]) as response:
             received = b""
@@ -307,7 +310,10 @@ async def test_a_client_that_stops_reading_is_dropped(
     plane: Plane, settings: Settings, issuer: Issuer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "STUCK_CLIENT_MS", 300)
-    async with on_a_port(settings.model_copy(update={"heartbeat_seconds": 0.1})) as (client, parts):
+    async with on_a_port(settings.model_copy(update={"stream_heartbeat_seconds": 0.1})) as (
+        client,
+        parts,
+    ):
         asked = await ask(client, issuer)
         plane.work(json.dumps("x" * 900_000))
         address = client.base_url

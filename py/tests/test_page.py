@@ -63,7 +63,7 @@ def page_url(
     static = page.assembled(tmp_path, everybody)
     with (
         Process(
-            "worker", "flights.surface:surface",
+            "worker", "flights.operations:surface",
             queue=QUEUE, queue_url=as_worker, client_url=flights.reader_url,
         ) as worker,
         Process(

@@ -43,6 +43,7 @@ def test_a_surface_is_found_by_module_and_name() -> None:
         ("tests.workers:nothing", "no surface at 'tests.workers:nothing'"),
         ("tests.workers", "no surface at 'tests.workers'"),
         ("tests.workers:QUEUE", "is a str, not a Surface"),
+        ("tests.workers:empty", "the surface at 'tests.workers:empty' has no operations"),
     ],
 )
 def test_what_is_no_surface_is_refused(path: str, complaint: str) -> None:

@@ -14,13 +14,13 @@ from pgplane.worker import heartbeat as module
 from pgplane.worker.heartbeat import Heartbeat
 from pgplane.worker.held import HeldJob
 
-from .scripted import ScriptedLine, a_claim
+from .scripted import ScriptedConnection, a_claim
 
 PATIENCE = 20.0
 LEASE = timedelta(seconds=120)
 
 
-class Watched(ScriptedLine):
+class Watched(ScriptedConnection):
     """Lets a test wait for a call."""
 
     def __init__(self, **answers: list[Any]) -> None:
@@ -42,10 +42,10 @@ class Watched(ScriptedLine):
 
 @asynccontextmanager
 async def beating(
-    line: Watched, held: dict[int, HeldJob], sweep_seconds: float = 60
+    ledger: Watched, held: dict[int, HeldJob], sweep_seconds: float = 60
 ) -> AsyncIterator[Heartbeat]:
     heartbeat = Heartbeat(
-        line,
+        ledger,
         worker="w",
         queue="q",
         info="{}",
@@ -69,23 +69,23 @@ def registered(*more: Any) -> dict[str, list[Any]]:
 
 async def test_all_that_is_held_is_renewed_in_one_call() -> None:
     held = {n: HeldJob(a_claim(n, attempt=n), 120) for n in (1, 2, 3)}
-    line = Watched(**registered(), renew_leases=[[Renewal(n, "held") for n in held]])
-    async with beating(line, held) as heartbeat:
+    ledger = Watched(**registered(), renew_leases=[[Renewal(n, "held") for n in held]])
+    async with beating(ledger, held) as heartbeat:
         heartbeat.soon()
-        await line.until_called("renew_leases", 1)
-    assert line.called("renew_leases") == [("w", [(1, 1), (2, 2), (3, 3)])]
+        await ledger.until_called("renew_leases", 1)
+    assert ledger.called("renew_leases") == [("w", [(1, 1), (2, 2), (3, 3)])]
     assert [job.reason for job in held.values()] == [None, None, None]
 
 
 async def test_a_lost_or_cancelled_job_is_stopped() -> None:
     held = {n: HeldJob(a_claim(n), 120) for n in (1, 2)}
     states = [Renewal(1, "lost"), Renewal(2, "cancelling")]
-    line = Watched(**registered(), renew_leases=[states, []])
-    async with beating(line, held) as heartbeat:
+    ledger = Watched(**registered(), renew_leases=[states, []])
+    async with beating(ledger, held) as heartbeat:
         heartbeat.soon()
-        await line.until_called("renew_leases", 1)
+        await ledger.until_called("renew_leases", 1)
         heartbeat.soon()
-        await line.until_called("renew_leases", 2)
+        await ledger.until_called("renew_leases", 2)
     assert [job.reason for job in held.values()] == ["lost", "cancelling"]
 
 
@@ -93,11 +93,11 @@ async def test_a_job_beyond_its_time_is_not_renewed() -> None:
     held = {n: HeldJob(a_claim(n), 120) for n in (1, 2, 3)}
     held[1].stop("timeout")
     held[2].stop("shutdown")
-    line = Watched(**registered(), renew_leases=[[]])
-    async with beating(line, held) as heartbeat:
+    ledger = Watched(**registered(), renew_leases=[[]])
+    async with beating(ledger, held) as heartbeat:
         heartbeat.soon()
-        await line.until_called("renew_leases", 1)
-    assert line.called("renew_leases") == [("w", [(2, 1), (3, 1)])]
+        await ledger.until_called("renew_leases", 1)
+    assert ledger.called("renew_leases") == [("w", [(2, 1), (3, 1)])]
 
 
 def test_a_job_that_is_deaf_to_its_cancel_is_renewed_for_one_lease() -> None:
@@ -110,11 +110,11 @@ def test_a_job_that_is_deaf_to_its_cancel_is_renewed_for_one_lease() -> None:
 
 async def test_after_an_outage_it_registers_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "RETRY_SECONDS", 0.001)
-    line = Watched(**registered(LEASE), renew_leases=[Unavailable("nobody there"), []])
-    async with beating(line, {}) as heartbeat:
+    ledger = Watched(**registered(LEASE), renew_leases=[Unavailable("nobody there"), []])
+    async with beating(ledger, {}) as heartbeat:
         heartbeat.soon()
-        await line.until_called("renew_leases", 2)
-    assert [name for name, _ in line.calls] == [
+        await ledger.until_called("renew_leases", 2)
+    assert [name for name, _ in ledger.calls] == [
         "register_worker",
         "register_manifest",
         "renew_leases",
@@ -125,28 +125,28 @@ async def test_after_an_outage_it_registers_again(monkeypatch: pytest.MonkeyPatc
 
 
 async def test_it_beats_every_third_of_the_lease_and_sweeps_by_the_way() -> None:
-    line = Watched(
+    ledger = Watched(
         register_worker=[timedelta(seconds=0.03)],
         register_manifest=[None],
         renew_leases=[[]] * 100,
         sweep=[0] * 100,
     )
-    async with beating(line, {}, sweep_seconds=0.01):
-        await line.until_called("renew_leases", 2)
-        await line.until_called("sweep", 2)
+    async with beating(ledger, {}, sweep_seconds=0.01):
+        await ledger.until_called("renew_leases", 2)
+        await ledger.until_called("sweep", 2)
 
 
 async def test_a_lease_that_was_shortened_is_learnt_from_the_next_claim(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "LONGEST_SECONDS", 0.0)
-    line = Watched(
+    ledger = Watched(
         register_worker=[LEASE, timedelta(seconds=6)],
         register_manifest=[None],
         renew_leases=[[]] * 100_000,
     )
-    async with beating(line, {}) as heartbeat:
+    async with beating(ledger, {}) as heartbeat:
         heartbeat.saw(datetime.now(UTC) + timedelta(seconds=6))
-        await line.until_called("register_worker", 2)
-        await line.until_called("renew_leases", 1)
+        await ledger.until_called("register_worker", 2)
+        await ledger.until_called("renew_leases", 1)
         assert heartbeat.lease_seconds == 6

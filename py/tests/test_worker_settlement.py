@@ -8,7 +8,7 @@ from pgplane.worker.execution import Answer, Completion
 from pgplane.worker.held import HeldJob
 from pgplane.worker.settlement import Settlement
 
-from .scripted import ScriptedLine, a_claim
+from .scripted import ScriptedConnection, a_claim
 
 DONE = Completion(Answer(result="1"))
 REFUSED = Completion(Answer(error='{"status": 404}'))
@@ -31,34 +31,34 @@ def held(lease_seconds: float = 60) -> HeldJob:
 async def test_a_completion_says_what_became_of_the_job(
     completion: Completion, answer: bool, outcome: str
 ) -> None:
-    line = ScriptedLine(complete_job=[answer])
-    assert await Settlement(line).complete(held(), completion) == outcome
-    assert line.called("complete_job") == [(7, 2)]
+    ledger = ScriptedConnection(complete_job=[answer])
+    assert await Settlement(ledger).complete(held(), completion) == outcome
+    assert ledger.called("complete_job") == [(7, 2)]
 
 
 async def test_failures_and_releases_are_told_with_the_fence() -> None:
-    line = ScriptedLine(fail_job=["poison", "lost"], release_job=[True, False])
-    settled = Settlement(line)
+    ledger = ScriptedConnection(fail_job=["poison", "lost"], release_job=[True, False])
+    settled = Settlement(ledger)
     assert [await settled.fail(held(), "{}") for _ in range(2)] == ["poison", "lost"]
     assert [await settled.release(held()) for _ in range(2)] == ["released", "lost"]
-    assert line.called("fail_job")[0] == (7, 2, "{}")
+    assert ledger.called("fail_job")[0] == (7, 2, "{}")
 
 
 async def test_an_outage_is_ridden_out_within_the_lease() -> None:
-    line = ScriptedLine(complete_job=[OUTAGE, Busy("a lock"), OUTAGE, True])
-    assert await Settlement(line).complete(held(), DONE) == "done"
+    ledger = ScriptedConnection(complete_job=[OUTAGE, Busy("a lock"), OUTAGE, True])
+    assert await Settlement(ledger).complete(held(), DONE) == "done"
 
 
 async def test_after_the_lease_nothing_more_is_tried() -> None:
-    line = ScriptedLine(complete_job=[OUTAGE], fail_job=[OUTAGE], release_job=[OUTAGE])
-    settled = Settlement(line)
+    ledger = ScriptedConnection(complete_job=[OUTAGE], fail_job=[OUTAGE], release_job=[OUTAGE])
+    settled = Settlement(ledger)
     assert await settled.complete(held(lease_seconds=0), DONE) == "unsettled"
     assert await settled.fail(held(lease_seconds=0), "{}") == "unsettled"
     assert await settled.release(held(lease_seconds=0)) == "unsettled"
 
 
 async def test_a_completion_that_the_ledger_refuses_is_a_failure() -> None:
-    line = ScriptedLine(
+    ledger = ScriptedConnection(
         complete_job=[TooLarge("a result is too large", sqlstate="PL413")], fail_job=["pending"]
     )
-    assert await Settlement(line).complete(held(), DONE) == "pending"
+    assert await Settlement(ledger).complete(held(), DONE) == "pending"

@@ -15,6 +15,7 @@ QUEUE = "surface-test"
 ENVELOPE = '{"client": "acme", "actor": "ada", "staff": false, "scope": ["EWR"]}'
 
 surface = Surface("test")
+empty = Surface("empty")
 
 
 class Nothing(Params):

@@ -1,13 +1,5 @@
-"""The flights surface: seven questions about real flights.
+"""The surface, on which each module of `flights.operations` registers what it answers."""
 
-pgplane worker flights.surface:surface
-"""
+from pgplane.surface import Surface
 
-from __future__ import annotations
-
-from flights.registry import surface
-
-# Importing a module registers its operations.
-from flights.operations import delays, departures, references, traffic  # isort: skip
-
-__all__ = ["delays", "departures", "references", "surface", "traffic"]
+surface = Surface("flights")

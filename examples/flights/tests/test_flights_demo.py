@@ -33,7 +33,7 @@ from flights.demo.processes import Child, Register, wait_until
 from flights.demo.questions import Refused, questions
 from flights.demo.terminal import Terminal
 from flights.demo.trouble import DemoError
-from flights.surface import surface
+from flights.operations import surface
 
 SLEEPER = [sys.executable, "-c", "import time; time.sleep(600)"]
 

@@ -13,7 +13,7 @@ from pgplane.surface import Envelope
 from psycopg import AsyncConnection
 from pydantic import ValidationError
 
-from flights.surface import surface
+from flights.operations import surface
 
 Client = AsyncConnection[Any]
 Rows = list[dict[str, Any]]

@@ -70,7 +70,7 @@ class Settings(BaseSettings):
     """Connections of the edge's pool."""
     body_bytes: Annotated[int, Field(ge=1024)] = 1024 * 1024
     """Largest body of a request: params may have 256 KiB, their escapes in JSON more."""
-    heartbeat_seconds: Seconds = 15.0
+    stream_heartbeat_seconds: Seconds = 15.0
     """How often an open stream is sent a comment, so that no proxy takes it for dead."""
 
     log_level: Literal["debug", "info", "warning", "error"] = "info"

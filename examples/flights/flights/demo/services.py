@@ -15,7 +15,7 @@ from flights.demo.identity import People
 from flights.demo.processes import Child
 from flights.demo.trouble import DemoError
 
-SURFACE = "flights.surface:surface"
+SURFACE = "flights.operations:surface"
 _EXAMPLE = Path(__file__).resolve().parents[2]
 
 

@@ -8,9 +8,9 @@ from pgplane.surface import Envelope
 from psycopg import AsyncConnection
 
 from flights.models import CarrierPeriod, Period
-from flights.registry import surface
 from flights.rows import Row, fetch
 from flights.scope import origin_in_scope, origins
+from flights.surface import surface
 
 
 @surface.operation("delays_by_carrier", gates=[origin_in_scope])

@@ -9,9 +9,9 @@ from pgplane.surface import Envelope
 from psycopg import AsyncConnection
 
 from flights.models import Board, Flight
-from flights.registry import surface
 from flights.rows import Row, fetch
 from flights.scope import origin_in_scope, origins
+from flights.surface import surface
 
 
 @surface.operation("flight", timeout_seconds=10)

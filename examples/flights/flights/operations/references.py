@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from flights.models import Airlines, Airports
-from flights.registry import surface
+from flights.surface import surface
 
 _HERE = Path(__file__).parent
 _TTL_SECONDS = 300

@@ -8,9 +8,9 @@ from pgplane.surface import Envelope
 from psycopg import AsyncConnection
 
 from flights.models import CarrierPeriod
-from flights.registry import surface
 from flights.rows import Row, fetch
 from flights.scope import origin_in_scope, origins
+from flights.surface import surface
 
 
 @surface.operation("daily_traffic", ttl_seconds=60, gates=[origin_in_scope])

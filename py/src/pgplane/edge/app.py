@@ -16,11 +16,11 @@ from pgplane.edge.auth import Verifier
 from pgplane.edge.database import QueueDatabase
 from pgplane.edge.health import Readiness
 from pgplane.edge.problems import Boundary, Problem, answer
+from pgplane.edge.pump import CHANNEL, ReplyPump
 from pgplane.edge.routes import ROUTES, Edge
 from pgplane.edge.scopes import ScopeKeys
 from pgplane.edge.streams import Streams
 from pgplane.edge.tickets import SharedTickets
-from pgplane.edge.waiters import CHANNEL, ReplyPump
 from pgplane.errors import LedgerError
 from pgplane.listener import Listener
 from pgplane.settings import Settings
@@ -38,7 +38,7 @@ def create_app(settings: Settings, static_dir: Path | None = None) -> Starlette:
     cannot work; a missing queue database is no error, but 503 to whoever asks.
     """
     database = QueueDatabase(settings.queue_url, settings.pool_size)
-    streams = Streams(heartbeat=settings.heartbeat_seconds)
+    streams = Streams(heartbeat=settings.stream_heartbeat_seconds)
     pump = ReplyPump(database, settings.sweep_seconds)
     listener = _listener(settings, pump)
     edge = Edge(

@@ -14,11 +14,11 @@ from pgplane.edge.auth import Verifier
 from pgplane.edge.database import QueueDatabase
 from pgplane.edge.health import Readiness
 from pgplane.edge.problems import Problem
+from pgplane.edge.pump import TERMINAL, ReplyPump
 from pgplane.edge.questions import read_question
 from pgplane.edge.scopes import ScopeKeys
 from pgplane.edge.streams import Streams
 from pgplane.edge.tickets import SharedTickets
-from pgplane.edge.waiters import TERMINAL, ReplyPump
 from pgplane.records import Job, Submitted
 from pgplane.settings import Settings
 

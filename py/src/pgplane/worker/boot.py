@@ -52,7 +52,7 @@ async def refuse_writers(client_url: str) -> None:
             async with connection:
                 return await session.writable(connection)
 
-    found = await patiently("client database", probe)
+    found = await until_reachable("client database", probe)
     if found:
         rights = "; ".join(one.right for one in found[:SHOWN])
         remedies = " ".join(f"{one.remedy};" for one in found[:SHOWN])
@@ -63,7 +63,7 @@ async def refuse_writers(client_url: str) -> None:
         )
 
 
-async def patiently(what: str, attempt: Callable[[], Awaitable[R]]) -> R:
+async def until_reachable(what: str, attempt: Callable[[], Awaitable[R]]) -> R:
     """Do something with a database that may still be starting: try again while it is."""
     pauses = iter(RETRY_SECONDS)
     while True:

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 
 from pgplane import ledger, logs
 from pgplane.errors import LedgerError
+from pgplane.worker.connection import WarmConnection
 from pgplane.worker.held import HeldJob
-from pgplane.worker.line import Line
 
 LONGEST_SECONDS = 60.0
 RETRY_SECONDS = 1.0
@@ -23,7 +23,7 @@ class Heartbeat:
 
     def __init__(
         self,
-        line: Line,
+        connection: WarmConnection,
         *,
         worker: str,
         queue: str,
@@ -32,7 +32,7 @@ class Heartbeat:
         held: Mapping[int, HeldJob],
         sweep_seconds: float,
     ) -> None:
-        self._line = line
+        self._connection = connection
         self._worker = worker
         self._queue = queue
         self._info = info
@@ -48,7 +48,7 @@ class Heartbeat:
     async def register(self) -> None:
         """Announce the worker and its operations. Raises LedgerError."""
         await self._learn_lease()
-        await self._line.call(ledger.register_manifest, self._queue, self._manifest)
+        await self._connection.call(ledger.register_manifest, self._queue, self._manifest)
 
     def soon(self) -> None:
         """Beat now: a cancel may have come in."""
@@ -81,7 +81,7 @@ class Heartbeat:
                     beat_at = time.monotonic() + self._interval
                 if time.monotonic() >= sweep_at:
                     sweep_at = time.monotonic() + self._jittered_sweep
-                    await self._line.call(ledger.sweep)
+                    await self._connection.call(ledger.sweep)
             except LedgerError as error:
                 if self._reachable:
                     log.warning("heartbeat.failed", reason=str(error), sqlstate=error.sqlstate)
@@ -104,7 +104,7 @@ class Heartbeat:
             await self._learn_lease()
         asked_at = time.monotonic()
         fences = [held.fence for held in self._held.values() if held.renewable]
-        for renewal in await self._line.call(ledger.renew_leases, self._worker, fences):
+        for renewal in await self._connection.call(ledger.renew_leases, self._worker, fences):
             held = self._held.get(renewal.job_id)
             if held is None or held.fence not in fences:
                 continue
@@ -117,6 +117,8 @@ class Heartbeat:
                 held.stop("cancelling")
 
     async def _learn_lease(self) -> None:
-        lease = await self._line.call(ledger.register_worker, self._worker, self._queue, self._info)
+        lease = await self._connection.call(
+            ledger.register_worker, self._worker, self._queue, self._info
+        )
         self.lease_seconds = lease.total_seconds()
         self._lease_shortened, self._lease_learnt_at = False, time.monotonic()

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from pgplane import ledger, logs
 from pgplane.errors import LedgerError
 from pgplane.records import Claim
+from pgplane.worker.connection import WarmConnection
 from pgplane.worker.execution import Executor, UnknownOperationError, failure, stopped
 from pgplane.worker.heartbeat import Heartbeat
 from pgplane.worker.held import HeldJob
-from pgplane.worker.line import Line
 from pgplane.worker.settlement import Settlement
 
 IDLE_SECONDS = 2.0
@@ -27,7 +27,7 @@ class ClaimLoop:
 
     def __init__(
         self,
-        line: Line,
+        connection: WarmConnection,
         *,
         worker: str,
         queue: str,
@@ -39,7 +39,7 @@ class ClaimLoop:
         idle_seconds: float,
         grace_seconds: float,
     ) -> None:
-        self._line = line
+        self._connection = connection
         self._worker = worker
         self._queue = queue
         self._executor = executor
@@ -94,8 +94,8 @@ class ClaimLoop:
         """Up to `free` jobs; None when the ledger could not be asked."""
         try:
             if free == 1:
-                return await self._line.call(ledger.claim_one, self._queue, self._worker)
-            return await self._line.call(ledger.claim, self._queue, self._worker, free)
+                return await self._connection.call(ledger.claim_one, self._queue, self._worker)
+            return await self._connection.call(ledger.claim, self._queue, self._worker, free)
         except LedgerError as error:
             log.warning("claim.failed", reason=str(error), sqlstate=error.sqlstate)
             return None

@@ -17,12 +17,12 @@ from pgplane.errors import Forbidden, LedgerError, NotFound
 from pgplane.listener import Listener
 from pgplane.settings import Settings
 from pgplane.surface import Surface
-from pgplane.worker.boot import BootRefusedError, Places, patiently, places, refuse_writers
+from pgplane.worker.boot import BootRefusedError, Places, places, refuse_writers, until_reachable
 from pgplane.worker.cache import TtlCache
+from pgplane.worker.connection import WarmConnection
 from pgplane.worker.execution import Answer, Executor
 from pgplane.worker.heartbeat import Heartbeat
 from pgplane.worker.held import HeldJob
-from pgplane.worker.line import Line
 from pgplane.worker.loop import ClaimLoop
 from pgplane.worker.settlement import Settlement
 
@@ -38,10 +38,14 @@ def load_surface(path: str) -> Surface:
         found = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
         raise BootRefusedError(
-            f"no surface at {path!r} (module:attribute, e.g. flights.surface:surface): {error}"
+            f"no surface at {path!r} (module:attribute, e.g. flights.operations:surface): {error}"
         ) from error
     if not isinstance(found, Surface):
         raise BootRefusedError(f"{path!r} is a {type(found).__name__}, not a Surface")
+    if not found.manifest():
+        raise BootRefusedError(
+            f"the surface at {path!r} has no operations: name it by a module that imports theirs"
+        )
     return found
 
 
@@ -108,11 +112,11 @@ async def _work(
 ) -> None:
     worker = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
     claims, settlements, beats = (
-        Line(where.queue_url, application_name=f"pgplane worker {purpose}")
+        WarmConnection(where.queue_url, application_name=f"pgplane worker {purpose}")
         for purpose in ("claims", "settlements", "heartbeat")
     )
-    for line in (claims, settlements, beats):
-        stack.push_async_callback(line.close)
+    for connection in (claims, settlements, beats):
+        stack.push_async_callback(connection.close)
     pool = await stack.enter_async_context(
         session.client_pool(where.client_url, size=settings.concurrency)
     )
@@ -154,7 +158,7 @@ async def _work(
 
 async def _register(heartbeat: Heartbeat, queue: str) -> None:
     try:
-        await patiently("queue database", heartbeat.register)
+        await until_reachable("queue database", heartbeat.register)
     except NotFound:
         raise BootRefusedError(
             f"there is no queue {queue!r} (PLANE_QUEUE). An admin creates it:"

@@ -6,9 +6,9 @@ from typing import TypeVar
 
 from pgplane import ledger, logs
 from pgplane.errors import Busy, LedgerError, Unavailable
+from pgplane.worker.connection import WarmConnection
 from pgplane.worker.execution import Completion, failure
 from pgplane.worker.held import HeldJob
-from pgplane.worker.line import Line
 
 R = TypeVar("R")
 RETRY_SECONDS = (0.1, 0.5, 1.0, 2.0)
@@ -17,17 +17,17 @@ log = logs.get("job")
 
 
 class Settlement:
-    """Settles jobs over one line. Each method returns what became of the job, as logs name it."""
+    """Settles jobs over one connection. A method returns what became of a job, as logs name it."""
 
-    def __init__(self, line: Line) -> None:
-        self._line = line
+    def __init__(self, connection: WarmConnection) -> None:
+        self._connection = connection
 
     async def complete(self, held: HeldJob, completion: Completion) -> str:
         """`done`, `refused` (an answer too), `lost`, `unsettled`, or a failure's status."""
         answer = completion.answer
 
         async def call() -> bool:
-            return await self._line.call(
+            return await self._connection.call(
                 ledger.complete_job,
                 *held.fence,
                 result=answer.result,
@@ -50,7 +50,7 @@ class Settlement:
         """`pending`, `poison`, `cancelled`, `lost` or `unsettled`."""
 
         async def call() -> str:
-            return await self._line.call(ledger.fail_job, *held.fence, error)
+            return await self._connection.call(ledger.fail_job, *held.fence, error)
 
         return await self._within_lease(held, call) or "unsettled"
 
@@ -58,7 +58,7 @@ class Settlement:
         """`released`, `lost` or `unsettled`."""
 
         async def call() -> bool:
-            return await self._line.call(ledger.release_job, *held.fence)
+            return await self._connection.call(ledger.release_job, *held.fence)
 
         released = await self._within_lease(held, call)
         if released is None:

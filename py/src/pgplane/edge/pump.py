@@ -1,4 +1,4 @@
-"""Waiters: who in this process waits for which job, and the pump that tells them."""
+"""The reply pump: who in this process waits for which job, and what tells them of its end."""
 
 import asyncio
 from collections import defaultdict

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from pgplane.edge import waiters
-from pgplane.edge.waiters import MAX_READ, ReplyPump, Waiter
+from pgplane.edge import pump as pump_module
+from pgplane.edge.pump import MAX_READ, ReplyPump, Waiter
 from pgplane.errors import Unavailable
 from pgplane.records import Job
 
@@ -195,7 +195,7 @@ async def test_one_scope_is_not_told_of_another(pump: ReplyPump, database: Datab
 async def test_an_outage_is_ridden_out(
     pump: ReplyPump, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waiters, "RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(pump_module, "RETRY_SECONDS", 0.01)
     waiter = await attach(pump, database, 7)
     database.jobs[7] = job(7, "done")
     database.down = True

@@ -1,4 +1,4 @@
-"""The line: one warm connection to the queue database, opened again whenever it broke."""
+"""A warm connection to the queue database, opened again whenever it broke."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -14,7 +14,7 @@ A = ParamSpec("A")
 R = TypeVar("R")
 
 
-class Line:
+class WarmConnection:
     """Runs ledger calls one after another, each within `seconds`."""
 
     def __init__(self, url: str, *, application_name: str, seconds: float = 10.0) -> None:

@@ -1,5 +1,0 @@
-"""The surface itself, on which each module of `flights.operations` registers what it answers."""
-
-from pgplane.surface import Surface
-
-surface = Surface("flights")
