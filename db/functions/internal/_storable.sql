@@ -1,7 +1,8 @@
 -- _storable: settling never fails on content, so what json can carry and text cannot is replaced: a NUL, and half
 -- of a character written as two \u escapes. Otherwise one such text would fail every reader who takes it by ->>.
--- Escaped backslashes are put away first, so that what then looks like an escape is one; a control character can
--- stand for them, since JSON has none.
+-- Escaped backslashes are put away first, so that what then looks like an escape is one, then whole pairs, so that
+-- what then looks like half of one is; control characters can stand for them, since JSON has none. No look-behind:
+-- it begins at the first character again for each match.
 create or replace function plane._storable(
     p_content json
 )
@@ -19,9 +20,9 @@ begin
     end if;
     v_content := replace(v_content, '\\', chr(1));
     v_content := replace(v_content, '\u0000', '\ufffd');
-    v_content := regexp_replace(v_content, '\\ud[89ab]..(?!\\ud[c-f])', '\\ufffd', 'gi');
-    v_content := regexp_replace(v_content, '(?<!\\ud[89ab]..)\\ud[c-f]..', '\\ufffd', 'gi');
-    return replace(v_content, chr(1), '\\');
+    v_content := regexp_replace(v_content, '\\u(d[89ab]..)\\u(d[c-f]..)', chr(2) || '\1' || chr(2) || '\2', 'gi');
+    v_content := regexp_replace(v_content, '\\ud[89a-f]..', '\\ufffd', 'gi');
+    return replace(replace(v_content, chr(2), '\u'), chr(1), '\\')::json;
 end;
 $$;
 

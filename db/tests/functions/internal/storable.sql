@@ -1,6 +1,6 @@
 -- _storable: JSON in which every text can be read as text; all else as it was.
 begin;
-select plan(31);
+select plan(32);
 
 create function pg_temp.becomes(p_given text, p_stored text, p_what text) returns text language sql as $$
     select is(plane._storable(p_given::json)::text, p_stored, p_what)
@@ -56,6 +56,10 @@ select is(
 select is(
     plane._storable(('"' || repeat('\u0000', 170000) || '"')::json)::text, '"' || repeat('\ufffd', 170000) || '"',
     'and so is a megabyte of NULs');
+set local statement_timeout = '20s';
+select is(
+    plane._storable(('"' || repeat('\udc00', 170000) || '"')::json)::text, '"' || repeat('\ufffd', 170000) || '"',
+    'and so is a megabyte of halves');
 
 select * from finish();
 rollback;
