@@ -11,6 +11,7 @@ create or replace function plane._answers(
     stable
     set search_path = pg_catalog, pg_temp
     set enable_seqscan = off
+    set enable_bitmapscan = off
     set enable_hashjoin = off
     set enable_mergejoin = off
     set jit = off

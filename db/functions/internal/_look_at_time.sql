@@ -58,7 +58,12 @@ begin
     for v_stalled in
         delete from plane.stalled_line s
         where s.ctid = any (array(
-            select f.ctid from plane.stalled_line f where f.queue_id = p_queue.id limit p_limit for update skip locked))
+            select f.ctid
+            from plane.stalled_line f
+            join plane.line l on l.queue_id = f.queue_id and l.serial_key = f.serial_key and l.job_id = f.job_id
+            where f.queue_id = p_queue.id
+            limit p_limit
+            for update skip locked))
         returning s.*
     loop
         v_count := v_count + plane._hand_on_line(v_stalled.queue_id, v_stalled.serial_key, v_stalled.job_id)::integer;

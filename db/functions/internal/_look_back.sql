@@ -36,8 +36,9 @@ begin
         v_whole := v_now_ms
             + least(600000, greatest(5000, 100000 * extract(epoch from clock_timestamp() - v_started)))::bigint;
     end if;
-    -- a look that found as much as it may move has not seen everything: the next one begins where this one did
-    if v_count < 100 then
+    -- a look that found as much as it may move has not seen everything, nor has one by an older snapshot: the next one
+    -- begins where this one did
+    if v_count < 100 and current_setting('transaction_isolation') = 'read committed' then
         perform set_config('plane.looked_' || p_queue.id, concat_ws('|', v_now_ms, v_whole), false);
     end if;
     return v_count;

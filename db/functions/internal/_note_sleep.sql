@@ -1,4 +1,5 @@
 -- _note_sleep: a queue with notify `waiters` wakes only workers that came away from a claim with empty hands.
+-- A row that another session of the worker has locked is left to it: nobody waits for a note.
 create or replace function plane._note_sleep(
     p_queue     plane.queue,
     p_worker    text,
@@ -13,7 +14,11 @@ begin
     if p_queue.notify = 'waiters' then
         update plane.worker w
         set asleep = p_is_asleep
-        where w.name = p_worker and w.queue_id = p_queue.id and w.asleep <> p_is_asleep;
+        where w.ctid = (
+            select f.ctid
+            from plane.worker f
+            where f.name = p_worker and f.queue_id = p_queue.id and f.asleep <> p_is_asleep
+            for no key update skip locked);
     end if;
 end;
 $$;

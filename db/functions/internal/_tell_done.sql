@@ -14,7 +14,9 @@ declare
 begin
     if v_notify = 'always'
         or v_notify = 'waiters'
-            and exists (select from plane.waiter w where w.job_id = p_job_id)
+            -- an older snapshot cannot see who has just come
+            and (current_setting('transaction_isolation') <> 'read committed'
+                or exists (select from plane.waiter w where w.job_id = p_job_id))
     then
         perform pg_notify('plane_done', p_job_id::text);
     end if;

@@ -11,7 +11,9 @@ as $$
 begin
     if p_queue.notify = 'always'
         or p_queue.notify = 'waiters'
-            and exists (select from plane.worker w where w.queue_id = p_queue.id and w.asleep)
+            -- an older snapshot cannot see who has just fallen asleep
+            and (current_setting('transaction_isolation') <> 'read committed'
+                or exists (select from plane.worker w where w.queue_id = p_queue.id and w.asleep))
     then
         perform pg_notify('plane_ready', p_queue.name);
     end if;

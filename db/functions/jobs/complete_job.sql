@@ -13,6 +13,12 @@ create or replace function plane.complete_job(
     security definer
     set search_path = pg_catalog, pg_temp
     set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
 as $$
 declare
     v_result json := plane._storable(p_result);

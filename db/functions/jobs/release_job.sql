@@ -8,6 +8,12 @@ create or replace function plane.release_job(
     volatile
     security definer
     set search_path = pg_catalog, pg_temp
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
 as $$
 declare
     v_lease plane.lease;

@@ -28,7 +28,11 @@ begin
                 coalesce(cardinality(p_job_ids)::text, 'NULL'), coalesce(cardinality(p_attempts)::text, 'NULL')),
             hint = 'Give each job the attempt that holds it, in the same place.';
     end if;
-    update plane.worker w set seen_at = v_now where w.name = p_worker;
+    -- a claim in an open transaction may have its worker's row locked: then presence can wait, leases cannot
+    update plane.worker w
+    set seen_at = v_now
+    where w.ctid = any (array(
+        select f.ctid from plane.worker f where f.name = p_worker for no key update skip locked));
     return query
     with held as materialized (
         select h.job_id, h.attempt

@@ -11,6 +11,10 @@ create or replace function plane.register_waiter(
     volatile
     security definer
     set search_path = pg_catalog, pg_temp
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set jit = off
 as $$
 declare
     v_queue plane.queue := plane._queue(p_queue);

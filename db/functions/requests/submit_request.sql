@@ -14,6 +14,12 @@ create or replace function plane.submit_request(
     security definer
     set search_path = pg_catalog, pg_temp
     set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
 as $$
 declare
     v_queue     plane.queue := plane._queue(p_queue);
