@@ -99,6 +99,7 @@ async def test_no_token_is_told_apart(verifier: Verifier, header: str | None) ->
         ({"aud": None}, "the token has no claim aud"),
         ({"client": ""}, "the token names no client (claim client)"),
         ({"client": "a\0b"}, "the token names no client (claim client)"),
+        ({"client": "a\ud800b"}, "the token names no client (claim client)"),
         ({"client": ["acme"]}, "the token names no client (claim client)"),
         ({"branches": []}, "the token names no scope (claim branches, a list)"),
         ({"branches": "JFK"}, "the token names no scope (claim branches, a list)"),

@@ -116,8 +116,3 @@ def test_json_of_another_shape_is_unprocessable(body: bytes, detail: str) -> Non
 def test_params_must_be_an_object(params: bytes) -> None:
     problem = refused(b'{"operation":"x","params":' + params + b"}")
     assert (problem.status, problem.code) == (422, "PARAMS_NOT_OBJECT")
-
-
-@pytest.mark.parametrize("name", ["a b", "1x", "x" * 101, "a\\u0000b", "\\ud800", "drop;--"])
-def test_an_operation_that_cannot_exist_is_not_found(name: str) -> None:
-    assert refused(f'{{"operation":"{name}"}}'.encode()).status == 404

@@ -69,6 +69,11 @@ def test_text_that_psycopg_refuses_is_invalid() -> None:
     assert translated.status == 422
 
 
+def test_half_a_surrogate_pair_is_invalid() -> None:
+    with pytest.raises(errors.Invalid, match="surrogate"), ledger_errors():
+        "\ud800".encode()
+
+
 def test_a_programming_error_stays_what_it_is() -> None:
     with pytest.raises(KeyError), ledger_errors():
         raise KeyError("mine")

@@ -6,6 +6,7 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg import AsyncConnection
+from psycopg.types.json import Jsonb
 from pydantic import ConfigDict, Field, ValidationError
 
 from pgplane import session
@@ -101,16 +102,81 @@ def test_what_cannot_work_is_refused_at_once() -> None:
 
     with pytest.raises(ValueError, match="find v1 is there already"):
         surface.operation("find")(answer)
-    with pytest.raises(ValueError, match="like a queue's"):
-        surface.operation("Find It")(answer)
-    with pytest.raises(ValueError, match="timeout ≥ 1"):
-        surface.operation("late", timeout_seconds=0)(answer)
     with pytest.raises(TypeError, match="annotate the first parameter"):
         surface.operation("untyped")(untyped)
     with pytest.raises(TypeError, match="extra='forbid'"):
         surface.operation("open")(open_ended)
-    with pytest.raises(ValueError, match="lower-case"):
-        Surface("Flights!")
+
+
+@pytest.mark.parametrize("name", ["", "Flights!", "-dev", "x" * 41])
+def test_a_surface_is_named_so_that_its_queue_can_be(name: str) -> None:
+    Surface("x" * 40)
+    with pytest.raises(ValueError, match="1 to 40 lower-case letters"):
+        Surface(name)
+
+
+LEAST: dict[str, Any] = {"version": 1, "ttl_seconds": 0, "timeout_seconds": 1}
+MOST: dict[str, Any] = {
+    "version": 1_000_000,
+    "ttl_seconds": 31_536_000,
+    "timeout_seconds": 604_800,
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "declared"),
+    [
+        ("find it", LEAST),
+        ("1st", LEAST),
+        ("", LEAST),
+        ("x" * 101, LEAST),
+        ("find\n", LEAST),
+        ("find", LEAST | {"version": 0}),
+        ("find", MOST | {"version": 1_000_001}),
+        ("find", LEAST | {"version": 1.5}),
+        ("find", LEAST | {"ttl_seconds": -1}),
+        ("find", MOST | {"ttl_seconds": 31_536_001}),
+        ("find", LEAST | {"timeout_seconds": 0}),
+        ("find", MOST | {"timeout_seconds": 604_801}),
+    ],
+)
+def test_the_declaration_refuses_what_the_ledger_would(
+    queue_db: str, name: str, declared: dict[str, Any]
+) -> None:
+    with pytest.raises(ValueError, match=r"^(an operation's name|operation find:)"):
+        Surface("test").operation(name, **declared)(answer)
+    with (
+        psycopg.connect(queue_db) as connection,
+        pytest.raises(psycopg.Error, match="an operation of the manifest is not well formed"),
+    ):
+        register(connection, [{"name": name, **declared}])
+
+
+def test_the_ledger_takes_what_the_declaration_takes(queue_db: str) -> None:
+    surface = Surface("test")
+    surface.operation("A" + "b.c:d-e_1" * 11, **LEAST)(answer)
+    surface.operation("find", **MOST)(answer)
+    with psycopg.connect(queue_db) as connection:
+        register(connection, surface.manifest())
+
+
+def register(connection: psycopg.Connection[Any], operations: list[dict[str, object]]) -> None:
+    connection.execute("select plane.create_queue('surface-test')")
+    connection.execute("select plane.register_manifest('surface-test', %s)", [Jsonb(operations)])
+
+
+@pytest.mark.parametrize(
+    ("queue", "answered"),
+    [
+        ("surface-test", True),
+        ("surface-test-dev", True),
+        ("surface-tests", False),
+        ("surface-other", False),
+        ("test", False),
+    ],
+)
+def test_a_surface_answers_its_own_queue_in_any_tier(queue: str, answered: bool) -> None:
+    assert Surface("test").answers(queue) is answered
 
 
 @pytest.mark.parametrize(

@@ -124,6 +124,8 @@ def translate(error: Exception) -> LedgerError | None:
         )
     if isinstance(error, psycopg.DataError):
         return Invalid(str(error))
+    if isinstance(error, UnicodeEncodeError):
+        return Invalid("half a surrogate pair is no text")
     if isinstance(error, _CONNECTION_FAULTS):
         return Unavailable("the queue database is unreachable", detail=type(error).__name__)
     return None

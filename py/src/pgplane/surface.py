@@ -28,7 +28,11 @@ from pydantic import BaseModel, ConfigDict
 from pgplane import session, sqlfile
 from pgplane.errors import HttpError
 
-_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,47}")
+_SURFACE = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+_OPERATION = re.compile(r"[A-Za-z][A-Za-z0-9_.:-]{0,99}")
+MAX_VERSION = 1_000_000
+MAX_TTL_SECONDS = 365 * 86_400
+MAX_TIMEOUT_SECONDS = 7 * 86_400
 _ENVELOPE_TYPES = {"client": "text", "scope": "text[]", "staff": "boolean", "actor": "text"}
 
 
@@ -101,11 +105,16 @@ class Operation:
 
 
 class Surface:
-    """A named set of operations; its queue is `surface-<name>` plus the tier's suffix."""
+    """A named set of operations; its queue is `surface-<name>` plus the tier's suffix.
+
+    A name has at most 40 characters: lower-case letters, digits, `_` and `-`.
+    """
 
     def __init__(self, name: str) -> None:
-        if not _NAME.fullmatch(name):
-            raise ValueError(f"a surface's name is lower-case letters, digits, _ and -: {name!r}")
+        if not _SURFACE.fullmatch(name):
+            raise ValueError(
+                f"a surface's name is 1 to 40 lower-case letters, digits, _ and -: {name!r}"
+            )
         self.name = name
         self._operations: dict[tuple[str, int], Operation] = {}
 
@@ -122,8 +131,10 @@ class Surface:
     ) -> Callable[[Handler[P]], Handler[P]]:
         """Register the decorated coroutine; its first parameter's annotation is the params model.
 
-        `ttl_seconds`: how long an answer may be served from the cache, 0 never. `timeout_seconds`:
-        when the handler and its query are stopped. `per_actor`: the answer depends on the person.
+        `name`: a letter, then up to 99 letters, digits and `_.:-`. `ttl_seconds`: how long an
+        answer may be served from the cache, 0 never. `timeout_seconds`: when the handler and its
+        query are stopped. `per_actor`: the answer depends on the person. Raises ValueError for
+        what the queue database would not take.
         """
 
         def register(handler: Handler[P]) -> Handler[P]:
@@ -188,18 +199,39 @@ class Surface:
             version = max((v for n, v in self._operations if n == name), default=0)
         return self._operations.get((name, version))
 
+    @property
+    def queue(self) -> str:
+        """The name of its queue, in a tier without a suffix."""
+        return f"surface-{self.name}"
+
+    def answers(self, queue: str) -> bool:
+        """Whether this is its queue, in whichever tier: `surface-<name>`, `surface-<name>-dev`."""
+        return queue == self.queue or queue.startswith(f"{self.queue}-")
+
     def manifest(self) -> list[dict[str, object]]:
         """Every operation, as `register_manifest` takes them."""
         return [operation.manifest() for operation in self._operations.values()]
 
     def _add(self, operation: Operation) -> None:
         key = operation.name, operation.version
-        if not _NAME.fullmatch(operation.name):
-            raise ValueError(f"an operation's name is like a queue's: {operation.name!r}")
+        if not _OPERATION.fullmatch(operation.name):
+            raise ValueError(
+                "an operation's name is a letter, then up to 99 letters, digits and _.:-:"
+                f" {operation.name!r}"
+            )
         if key in self._operations:
             raise ValueError(f"operation {operation.name} v{operation.version} is there already")
-        if operation.version < 1 or operation.ttl_seconds < 0 or operation.timeout_seconds < 1:
-            raise ValueError(f"operation {operation.name}: version ≥ 1, ttl ≥ 0, timeout ≥ 1")
+        limits: tuple[tuple[str, Any, int, int], ...] = (
+            ("version", operation.version, 1, MAX_VERSION),
+            ("ttl_seconds", operation.ttl_seconds, 0, MAX_TTL_SECONDS),
+            ("timeout_seconds", operation.timeout_seconds, 1, MAX_TIMEOUT_SECONDS),
+        )
+        for what, value, least, most in limits:
+            if not isinstance(value, int) or not least <= value <= most:
+                raise ValueError(
+                    f"operation {operation.name}: {what} is a whole number"
+                    f" from {least} to {most}, not {value!r}"
+                )
         self._operations[key] = operation
 
 

@@ -1,5 +1,6 @@
 """Auth: who calls, out of a verified JWT and nothing else."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeGuard
@@ -30,6 +31,8 @@ from pgplane.settings import Settings
 
 LEEWAY_SECONDS = 5
 MAX_CLAIM_LENGTH = 200
+_NOT_TEXT = re.compile("[\0\ud800-\udfff]")
+"""NUL, and halves of surrogate pairs."""
 
 _REFUSALS: tuple[tuple[type[PyJWTError], str, str], ...] = (
     (ExpiredSignatureError, "TOKEN_EXPIRED", "the token has expired; get a new one"),
@@ -206,8 +209,12 @@ def _key_source(settings: Settings) -> KeySource:
 
 
 def _is_word(value: object) -> TypeGuard[str]:
-    """A name that can be part of an identity: not empty, not endless, no NUL."""
-    return isinstance(value, str) and 0 < len(value) <= MAX_CLAIM_LENGTH and "\0" not in value
+    """A name that can be part of an identity: not empty, not endless, text that can be kept."""
+    return (
+        isinstance(value, str)
+        and 0 < len(value) <= MAX_CLAIM_LENGTH
+        and not _NOT_TEXT.search(value)
+    )
 
 
 def _refuse(code: str, detail: str) -> NoReturn:

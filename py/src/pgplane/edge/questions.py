@@ -10,7 +10,6 @@ from starlette.requests import Request
 
 from pgplane.edge.problems import Problem
 
-_OPERATION = re.compile(r"[A-Za-z][A-Za-z0-9_.:-]{0,99}")
 _VERSION = re.compile(r"[1-9][0-9]{0,8}")
 _MEMBERS = frozenset({"operation", "params", "version"})
 
@@ -79,8 +78,6 @@ def parse(body: bytes) -> Question:
 def _operation(value: object, _raw: str) -> str:
     if not isinstance(value, str) or not value:
         raise Problem(422, "BAD_QUESTION", "operation must name an operation")
-    if not _OPERATION.fullmatch(value):
-        raise Problem(404, "NOT_FOUND", "no operation can have such a name")
     return value
 
 
