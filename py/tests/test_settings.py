@@ -1,9 +1,13 @@
 """Settings: read from PLANE_*, with defaults, and no credential in what is printed."""
 
+import re
+
 import pytest
 from pydantic import ValidationError
 
 from pgplane.settings import Settings
+
+from .postgres import ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -18,6 +22,13 @@ def test_everything_has_a_default() -> None:
     assert (settings.idle_ms, settings.concurrency, settings.cache_entries) == (100, 4, 500)
     assert (settings.stream_seconds, settings.sweep_seconds, settings.grace_seconds) == (60, 5, 20)
     assert settings.jwt_algorithms == ("RS256", "ES256", "EdDSA")
+
+
+def test_running_describes_exactly_these() -> None:
+    described = re.findall(
+        r"^\| `PLANE_(\w+)`", (ROOT / "docs/running.md").read_text(), re.MULTILINE
+    )
+    assert sorted(described) == sorted(name.upper() for name in Settings.model_fields)
 
 
 def test_the_environment_rules(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,6 +60,7 @@ def test_listening_goes_to_the_queue_database_unless_told_otherwise(
         ("STREAM_SECONDS", "-1"),
         ("CACHE_ENTRIES", "-1"),
         ("LOG_LEVEL", "loud"),
+        ("SURFACES_TIER", "dev"),
     ],
 )
 def test_nonsense_is_refused_by_name(

@@ -74,6 +74,14 @@ def test_with_a_credential_that_writes_it_refuses(
     assert "revoke insert on table public.flights from client_writer;" in line
 
 
+def test_with_another_surfaces_queue_it_refuses(as_worker: str, client_db: ClientDatabase) -> None:
+    line = refusal(queue="surface-other", queue_url=as_worker, client_url=client_db.reader)
+    assert line == (
+        "pgplane worker: PLANE_QUEUE is 'surface-other', and the surface 'test' answers"
+        " 'surface-test' or a tier of it, such as 'surface-test-dev'"
+    )
+
+
 def test_without_its_queue_it_refuses(as_worker: str, client_db: ClientDatabase) -> None:
     line = refusal(queue=QUEUE, queue_url=as_worker, client_url=client_db.reader)
     assert line == (

@@ -52,7 +52,7 @@ class Settings(BaseSettings):
     ticket_key: str | None = _secret()
     """Signs stream tickets; None: a key that the queue database keeps for all its edges."""
 
-    surfaces_tier: str = ""
+    surfaces_tier: Annotated[str, Field(pattern=r"^(-[a-z0-9_-]{1,20})?$")] = ""
     """Suffix of every surface's queue: '' or, say, '-dev'."""
     stream_seconds: Seconds = 60.0
     """How long one stream waits for its job."""

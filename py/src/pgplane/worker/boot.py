@@ -8,6 +8,7 @@ from typing import TypeVar
 from pgplane import logs, session
 from pgplane.errors import Busy, Unavailable, ledger_errors
 from pgplane.settings import Settings
+from pgplane.surface import Surface
 
 R = TypeVar("R")
 SHOWN = 5
@@ -41,6 +42,18 @@ def places(settings: Settings) -> Places:
         }
         raise BootRefusedError("set " + ", ".join(name for name in needed if not needed[name]))
     return Places(queue, queue_url, settings.listen_url or queue_url, client_url)
+
+
+def refuse_another_queue(queue: str, surface: Surface) -> None:
+    """Raise BootRefusedError unless the queue is the surface's own, in one tier or another.
+
+    Its operations would be registered there, for everybody who asks the other surface.
+    """
+    if not surface.answers(queue):
+        raise BootRefusedError(
+            f"PLANE_QUEUE is {queue!r}, and the surface {surface.name!r} answers {surface.queue!r}"
+            f" or a tier of it, such as '{surface.queue}-dev'"
+        )
 
 
 async def refuse_writers(client_url: str) -> None:

@@ -17,7 +17,14 @@ from pgplane.errors import Forbidden, LedgerError, NotFound
 from pgplane.listener import Listener
 from pgplane.settings import Settings
 from pgplane.surface import Surface
-from pgplane.worker.boot import BootRefusedError, Places, places, refuse_writers, until_reachable
+from pgplane.worker.boot import (
+    BootRefusedError,
+    Places,
+    places,
+    refuse_another_queue,
+    refuse_writers,
+    until_reachable,
+)
 from pgplane.worker.cache import TtlCache
 from pgplane.worker.connection import WarmConnection
 from pgplane.worker.execution import Answer, Executor
@@ -25,6 +32,9 @@ from pgplane.worker.heartbeat import Heartbeat
 from pgplane.worker.held import HeldJob
 from pgplane.worker.loop import ClaimLoop
 from pgplane.worker.settlement import Settlement
+
+NOT_MIGRATED = frozenset({"3F000", "42P01", "42883", "42703"})
+"""There is no such schema, table, function, column."""
 
 log = logs.get("worker")
 
@@ -56,6 +66,7 @@ def run(settings: Settings, surface_path: str) -> None:
     try:
         where = places(settings)
         surface = load_surface(surface_path)
+        refuse_another_queue(where.queue, surface)
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
             runner.run(_serve(settings, where, surface))
     except BootRefusedError as refusal:
@@ -170,9 +181,10 @@ async def _register(heartbeat: Heartbeat, queue: str) -> None:
             " grant plane_worker to <that login>"
         ) from None
     except LedgerError as error:
+        said = "; ".join(part for part in (error.message, error.detail, error.hint) if part)
+        remedy = " Is it migrated? Run: pgplane migrate" if error.sqlstate in NOT_MIGRATED else ""
         raise BootRefusedError(
-            f"the queue database answers {error.sqlstate}, {error}. Is it migrated?"
-            " Run: pgplane migrate"
+            f"the queue database answers {error.sqlstate}, {said.rstrip('.')}.{remedy}"
         ) from error
 
 
