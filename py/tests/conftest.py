@@ -15,7 +15,7 @@ from psycopg import sql
 from pgplane.schema import migrations
 
 from .postgres import Server, for_role, install_plane
-from .sessions import Stage, staged
+from .sessions import Session, Stage, staged
 
 LOGINS = {
     "test_producer": ["plane_producer"],
@@ -136,6 +136,18 @@ def stage(queue_db: str) -> Iterator[Stage]:
     """Sessions on this test's queue database, closed when the test ends."""
     with staged(queue_db) as opened:
         yield opened
+
+
+@pytest.fixture
+def workers(stage: Stage, as_worker: str) -> list[Session]:
+    """Two sessions of a worker."""
+    return stage.enter(as_worker, as_worker)
+
+
+@pytest.fixture
+def producers(stage: Stage, as_producer: str) -> list[Session]:
+    """Two sessions of a producer."""
+    return stage.enter(as_producer, as_producer)
 
 
 @pytest.fixture(scope="session")
