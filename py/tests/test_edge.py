@@ -230,8 +230,15 @@ async def test_a_refusal_is_an_answer(
     refusal = {"status": 403, "code": "NOT_YOURS", "message": "not your airport"}
     plane.complete(plane.claim(), error=json.dumps(refusal))
     document = (await client.get(asked["statusUrl"], headers=issuer.bearer())).json()
-    assert (document["status"], document["error"]) == ("done", refusal)
-    assert "result" not in document
+    assert document["status"] == "done"
+    assert document["error"] == {
+        "type": "about:blank",
+        "title": "Forbidden",
+        "status": 403,
+        "code": "NOT_YOURS",
+        "detail": "not your airport",
+        "jobId": asked["jobId"],
+    }
 
 
 async def test_poison_tells_nothing_of_the_inside(

@@ -65,12 +65,21 @@ def test_ids_are_strings_and_times_are_utc() -> None:
     }
 
 
+def refusal(ended: Job) -> Any:
+    """The problem of a job that ended without a result: a poll tells the same as a stream."""
+    name, event_id, data = event(replies.ending(ended))
+    assert (name, event_id) == ("error", "9007199254740993.end")
+    document = json.loads(replies.document(ended))
+    assert document["error"] == data
+    assert "result" not in document
+    return data
+
+
 def test_a_refusal_becomes_a_problem_with_its_own_fields() -> None:
     error = json.dumps(
         {"status": 404, "code": "NO_FLIGHT", "message": "a\nb", "carrier": "UA", "detail": "x"}
     )
-    name, event_id, data = event(replies.ending(job(error=error.encode())))
-    assert (name, event_id) == ("error", "9007199254740993.end")
+    data = refusal(job(error=error.encode()))
     assert data == {
         "type": "about:blank",
         "title": "Not Found",
@@ -84,20 +93,23 @@ def test_a_refusal_becomes_a_problem_with_its_own_fields() -> None:
 
 @pytest.mark.parametrize("error", [b"{}", b"null", b'"x"', b"[1]", b'{"status":"x","code":1}'])
 def test_an_error_of_no_shape_is_still_a_problem(error: bytes) -> None:
-    data = event(replies.ending(job(error=error)))[2]
+    data = refusal(job(error=error))
     assert (data["status"], data["code"]) == (500, "REFUSED")
     assert data["detail"]
+
+
+def test_numbers_of_a_refusal_keep_their_digits() -> None:
+    error = b'{"status":404,"id":9223372036854775808123,"price":1.10}'
+    for text in (replies.document(job(error=error)), replies.ending(job(error=error))):
+        assert b'"id":9223372036854775808123,"price":1.10,' in text
 
 
 @pytest.mark.parametrize("status", ["poison", "cancelled"])
 def test_what_was_given_up_keeps_its_inside(status: str) -> None:
     failed = job(status, error=b'{"message": "psycopg: secret"}')
-    _, _, data = event(replies.ending(failed))
-    assert data["code"] == status.upper()
-    assert data["jobId"] == "9007199254740993"
-    document = replies.document(failed)
-    assert json.loads(document)["error"]["code"] == status.upper()
-    assert b"secret" not in document + replies.ending(failed)
+    data = refusal(failed)
+    assert (data["code"], data["jobId"]) == (status.upper(), "9007199254740993")
+    assert b"secret" not in replies.document(failed) + replies.ending(failed)
 
 
 def test_the_last_failure_of_a_job_that_will_be_tried_again_is_not_told() -> None:

@@ -4,7 +4,6 @@ export interface Problem {
   readonly status?: unknown;
   readonly code?: unknown;
   readonly detail?: unknown;
-  readonly message?: unknown;
   readonly jobId?: unknown;
 }
 
@@ -67,9 +66,9 @@ export class PlaneError extends Error {
     const status = typeof problem.status === 'number' ? problem.status : (init.status ?? null);
     return new PlaneError({
       status,
-      code: text(problem.code) ?? init.code ?? `HTTP_${status}`,
+      code: text(problem.code) ?? `HTTP_${status}`,
       title: text(problem.title),
-      detail: text(problem.detail) ?? text(problem.message),
+      detail: text(problem.detail),
       jobId: text(problem.jobId) ?? init.jobId,
       retryAfter: init.retryAfter,
     });

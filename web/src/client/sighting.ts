@@ -31,7 +31,7 @@ export function sightEvent(name: string, data: string, jobId: string): Sighting 
     case 'done':
       return done(JSON.parse(data), data, jobId);
     case 'error':
-      return { name: 'error', error: PlaneError.fromProblem(JSON.parse(data), { jobId }) };
+      return failed(JSON.parse(data), jobId);
     default:
       return null;
   }
@@ -42,15 +42,10 @@ export function sightStatus(text: string, jobId: string): Sighting {
   const job: JobDocument = JSON.parse(text);
   switch (job.status) {
     case 'done':
-      if (job.error) return failed(job.error, { jobId });
-      return done(job, text, jobId);
+      return job.error ? failed(job.error, jobId) : done(job, text, jobId);
     case 'poison':
-      return failed(
-        { detail: job.error?.detail ?? job.error?.message },
-        { status: 500, code: 'POISON', jobId },
-      );
     case 'cancelled':
-      return failed({}, { status: 409, code: 'CANCELLED', jobId });
+      return failed(job.error ?? {}, jobId);
     case 'in_progress':
     case 'cancelling':
       return running(job);
@@ -81,6 +76,6 @@ function done(job: JobDocument, text: string, jobId: string): Sighting {
   };
 }
 
-function failed(problem: Problem, init: { status?: number; code?: string; jobId: string }): Sighting {
-  return { name: 'error', error: PlaneError.fromProblem(problem, init) };
+function failed(problem: Problem, jobId: string): Sighting {
+  return { name: 'error', error: PlaneError.fromProblem(problem, { jobId }) };
 }

@@ -104,19 +104,21 @@ describe('polling', () => {
   });
 
   it.each([
-    [
-      { status: 'done', error: { status: 403, code: 'FORBIDDEN', message: 'not your airport' } },
-      403,
-      'FORBIDDEN',
-    ],
-    [{ status: 'poison', error: { message: 'out of tries' } }, 500, 'POISON'],
-    [{ status: 'cancelled' }, 409, 'CANCELLED'],
-  ])('reads the end %j', async (job, status, code) => {
+    ['done', 403, 'FORBIDDEN'],
+    ['poison', 500, 'POISON'],
+    ['cancelled', 409, 'CANCELLED'],
+  ])('reads the same problem from the status %s as from a stream', async (status, http, code) => {
+    const error = { type: 'about:blank', title: 'No', status: http, code, detail: 'why', jobId: '41' };
     edge.scripts = {
       stream: (response) => json(response, 200, '{}'),
-      status: (response) => json(response, 200, { jobId: '41', ...job }),
+      status: (response) => json(response, 200, { jobId: '41', status, error }),
     };
-    expect(await refusal(plane().query('daily'))).toMatchObject({ status, code, jobId: '41' });
+    const polled = await refusal(plane().query('daily'));
+    edge.scripts = { stream: (response) => void stream(response, event('error', error, '41.end')) };
+    const streamed = await refusal(plane().query('daily'));
+    for (const seen of [polled, streamed]) {
+      expect(seen).toMatchObject({ status: http, code, title: 'No', detail: 'why', jobId: '41' });
+    }
   });
 
   it('ends in a TIMEOUT that names the job', async () => {

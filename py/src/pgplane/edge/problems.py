@@ -48,18 +48,20 @@ class Problem(Exception):
         self.headers = dict(headers or {})
         self.extra = dict(extra or {})
 
+    def members(self) -> dict[str, object]:
+        """The problem as a JSON object."""
+        return {
+            **self.extra,
+            "type": "about:blank",
+            "title": title(self.status),
+            "status": self.status,
+            "code": self.code,
+            "detail": self.detail,
+        }
+
     def document(self) -> bytes:
         """The problem as JSON text."""
-        return orjson.dumps(
-            {
-                **self.extra,
-                "type": "about:blank",
-                "title": title(self.status),
-                "status": self.status,
-                "code": self.code,
-                "detail": self.detail,
-            }
-        )
+        return orjson.dumps(self.members())
 
     def response(self) -> Response:
         """The problem as an HTTP response that no cache keeps."""

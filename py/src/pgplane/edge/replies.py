@@ -1,6 +1,7 @@
 """Replies: a job as its asker sees it, as a poll's document and as events of a stream."""
 
 import asyncio
+import json
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,8 +13,8 @@ from pgplane.edge.streams import Streams, frame, retry
 from pgplane.records import Job
 
 _GIVEN_UP = {
-    "poison": Problem(500, "POISON", "the operation failed each time it was tried"),
-    "cancelled": Problem(409, "CANCELLED", "the job was cancelled"),
+    "poison": (500, "POISON", "the operation failed each time it was tried"),
+    "cancelled": (409, "CANCELLED", "the job was cancelled"),
 }
 
 
@@ -30,15 +31,9 @@ def document(job: Job) -> bytes:
         "progress": _spliced(job.progress),
         "position": job.position,
     }
-    given_up = _GIVEN_UP.get(job.status)
-    if given_up is not None:
-        body["error"] = {
-            "status": given_up.status,
-            "code": given_up.code,
-            "message": given_up.detail,
-        }
-    elif job.error is not None and job.status in TERMINAL:
-        body["error"] = _spliced(job.error)
+    problem = _problem(job)
+    if problem is not None:
+        body["error"] = problem.members()
     elif job.status in TERMINAL:
         body["result"] = _spliced(job.result)
     return orjson.dumps({**body, "cache": job.cache, "times": _times(job)})
@@ -58,22 +53,23 @@ def running(job: Job) -> bytes:
 
 def ending(job: Job) -> bytes:
     """The last event: `done` with the result, or `error` with a problem."""
-    if job.status == "done" and job.error is None:
-        data = {
-            "jobId": str(job.job_id),
-            "result": _spliced(job.result),
-            "cache": job.cache,
-            "times": _times(job),
-        }
-        return frame("done", orjson.dumps(data), end_id(job.job_id))
-    given_up = _GIVEN_UP.get(job.status)
-    return _error(job.job_id, given_up or _refusal(job.error or b"{}"))
+    problem = _problem(job)
+    if problem is not None:
+        return frame("error", problem.document(), end_id(job.job_id))
+    data = {
+        "jobId": str(job.job_id),
+        "result": _spliced(job.result),
+        "cache": job.cache,
+        "times": _times(job),
+    }
+    return frame("done", orjson.dumps(data), end_id(job.job_id))
 
 
 def timed_out(job_id: int, seconds: float) -> bytes:
     """The event that ends a stream whose job goes on without it."""
     detail = f"no answer within {seconds:g} s; the job runs on: poll it, or ask again"
-    return _error(job_id, Problem(504, "TIMEOUT", detail))
+    problem = Problem(504, "TIMEOUT", detail, extra={"jobId": str(job_id)})
+    return frame("error", problem.document(), end_id(job_id))
 
 
 class Reply:
@@ -112,16 +108,21 @@ class Reply:
         self._pump.detach(self._waiter)
 
 
-def _error(job_id: int, problem: Problem) -> bytes:
-    extra = {**problem.extra, "jobId": str(job_id)}
-    told = Problem(problem.status, problem.code, problem.detail, extra=extra)
-    return frame("error", told.document(), end_id(job_id))
+def _problem(job: Job) -> Problem | None:
+    """Why an ended job has no result; None where it has one, or has not ended."""
+    job_id = str(job.job_id)
+    if job.status in _GIVEN_UP:
+        status, code, detail = _GIVEN_UP[job.status]
+        return Problem(status, code, detail, extra={"jobId": job_id})
+    if job.status in TERMINAL and job.error is not None:
+        return _refusal(job.error, job_id)
+    return None
 
 
-def _refusal(error: bytes) -> Problem:
+def _refusal(error: bytes, job_id: str) -> Problem:
     """The problem for a handler's `{status, code, message, …}`; what is not so gets defaults."""
-    payload: Any = orjson.loads(bytes(error))
-    fields: dict[str, Any] = dict(payload) if isinstance(payload, dict) else {}
+    payload: Any = json.loads(bytes(error), parse_int=_number, parse_float=_number)
+    fields: dict[str, Any] = payload if isinstance(payload, dict) else {}
     status, code, message = (fields.pop(name, None) for name in ("status", "code", "message"))
     if not isinstance(status, int) or not 400 <= status <= 599:
         status = 500
@@ -129,8 +130,13 @@ def _refusal(error: bytes) -> Problem:
         status,
         code if isinstance(code, str) else "REFUSED",
         message if isinstance(message, str) else title(status),
-        extra=fields,
+        extra={**fields, "jobId": job_id},
     )
+
+
+def _number(text: str) -> int | orjson.Fragment:
+    """A number as it was written; what may be an HTTP status can be computed with."""
+    return int(text) if len(text) == 3 and text.isdigit() else orjson.Fragment(text)
 
 
 def _spliced(text: bytes | None) -> orjson.Fragment | None:
