@@ -2,7 +2,7 @@
 -- of a character written as two \u escapes. Otherwise one such text would fail every reader who takes it by ->>.
 -- Escaped backslashes are put away first, so that what then looks like an escape is one, then whole pairs, so that
 -- what then looks like half of one is; control characters can stand for them, since JSON has none. No look-behind:
--- it begins at the first character again for each match.
+-- it begins at the first character again for each match. A caller's way of reading backslashes is not ours.
 create or replace function plane._storable(
     p_content json
 )
@@ -11,6 +11,7 @@ create or replace function plane._storable(
     immutable
     strict
     set search_path = pg_catalog, pg_temp
+    set standard_conforming_strings = on
 as $$
 declare
     v_content text := p_content::text;

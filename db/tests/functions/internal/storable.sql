@@ -1,6 +1,11 @@
 -- _storable: JSON in which every text can be read as text; all else as it was.
 begin;
-select plan(32);
+select plan(33);
+
+-- given a session that reads backslashes in its own way, and is the first to call
+set local standard_conforming_strings = off;
+select is(plane._storable(E'"\\u0000"')::text, E'"\\ufffd"', 'a caller''s settings change nothing');
+set local standard_conforming_strings = on;
 
 create function pg_temp.becomes(p_given text, p_stored text, p_what text) returns text language sql as $$
     select is(plane._storable(p_given::json)::text, p_stored, p_what)

@@ -1,6 +1,6 @@
 -- create_queue: a queue with these settings; for one that exists, only the settings given change.
 begin;
-select plan(38);
+select plan(39);
 
 create function pg_temp.settings(p_queue text) returns text language sql as $$
     select concat_ws(' ', lease, max_dequeues, backoff, backoff_factor, backoff_cap, retention,
@@ -82,6 +82,7 @@ select pg_temp.refuses('p_backoff_factor => ''NaN''', 'a factor that is not a nu
 select pg_temp.refuses('p_backoff_cap => ''-1 s''', 'a negative cap is refused');
 select pg_temp.refuses('p_backoff_cap => ''366 days''', 'a cap beyond 365 days is refused');
 select pg_temp.refuses('p_retention => ''-1 s''', 'a negative retention is refused');
+select pg_temp.refuses('p_retention => ''101 years''', 'a retention beyond 100 years is refused');
 select pg_temp.refuses('p_max_depth => -1', 'a negative max_depth is refused');
 select pg_temp.refuses('p_notify => ''sometimes''', 'an unknown notify is refused');
 select pg_temp.refuses('p_notify => ''''', 'an empty notify is refused');
