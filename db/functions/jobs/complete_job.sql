@@ -25,6 +25,13 @@ declare
     v_error  json := plane._storable(p_error);
     v_lease  plane.lease;
 begin
+    if p_cache not in ('hit', 'coalesced') then
+        raise exception using
+            errcode = '22023',
+            message = 'cache is hit, coalesced or NULL',
+            detail = format('cache=%s', left(p_cache, 100)),
+            hint = 'hit: the answer was kept. coalesced: it was computed for another job. NULL: for this one.';
+    end if;
     perform plane._check_settled(p_result, p_error);
     with gone as (
         delete from plane.lease l
@@ -54,5 +61,6 @@ comment on function plane.complete_job(bigint, integer, json, json, text) is
 false when this attempt no longer holds the job. p_cache: hit, coalesced or NULL for computed.
 What no text can hold (a NUL, half a surrogate pair) is replaced by U+FFFD and the outcome flagged; numbers are kept
 digit for digit.
+Raises 22023 cache is hit, coalesced or NULL.
 Raises PL413 a result or error is limited to 1 MiB.
 Role: plane_worker.';
