@@ -44,7 +44,7 @@ comment on column plane.queue.max_dequeues is 'Attempts a job may have before it
 comment on column plane.queue.backoff is 'Pause after the first failed attempt.';
 comment on column plane.queue.backoff_factor is 'Growth of the pause from failure to failure; above 1 it also gets 10 % jitter.';
 comment on column plane.queue.backoff_cap is 'The longest pause between two attempts.';
-comment on column plane.queue.retention is 'How long finished jobs are kept.';
+comment on column plane.queue.retention is 'How long finished jobs are kept at least.';
 comment on column plane.queue.max_depth is 'Jobs that may wait before enqueue refuses (approximate); NULL is no limit.';
 comment on column plane.queue.notify is 'Who is told of new and finished jobs: always, waiters (only somebody who waits), never.';
 comment on column plane.queue.lanes is 'Lanes of plane.ready in use, in claiming order; lane = 2 × priority, + 1 for work that never was claimed.';
@@ -135,7 +135,7 @@ comment on column plane.job.params is 'Arguments of the operation, an object.';
 comment on column plane.job.envelope is 'Who asked: client, actor, staff, scope.';
 
 create table plane.job_0 partition of plane.job for values from (0) to (100000000);
-create table plane.job_1 partition of plane.job for values from (100000000) to (200000000);
+create table plane.job_1 partition of plane.job for values from (100000000) to (maxvalue);
 
 -- Where a live job is --------------------------------------------------------------------------
 
@@ -332,7 +332,7 @@ comment on column plane.outcome.result is 'The answer, digit for digit as the wo
 comment on column plane.outcome.error is 'A refusal, which is an answer too, or the last failure.';
 
 create table plane.outcome_0 partition of plane.outcome for values from (0) to (100000000);
-create table plane.outcome_1 partition of plane.outcome for values from (100000000) to (200000000);
+create table plane.outcome_1 partition of plane.outcome for values from (100000000) to (maxvalue);
 
 create table plane.attempt (
     job_id     bigint      not null,
@@ -358,7 +358,7 @@ comment on column plane.attempt.locked_by is 'The worker.';
 comment on column plane.attempt.error is 'What it failed with.';
 
 create table plane.attempt_0 partition of plane.attempt for values from (0) to (100000000);
-create table plane.attempt_1 partition of plane.attempt for values from (100000000) to (200000000);
+create table plane.attempt_1 partition of plane.attempt for values from (100000000) to (maxvalue);
 
 -- Shapes that several functions return -----------------------------------------------------------
 
@@ -379,6 +379,20 @@ create type plane.claimed_job as (
     fresh            boolean
 );
 comment on type plane.claimed_job is 'What a claim hands to a worker.';
+comment on column plane.claimed_job.job_id is 'The job.';
+comment on column plane.claimed_job.attempt is 'Number of this claim, from 1; with job_id the fence: only the current attempt may settle or renew.';
+comment on column plane.claimed_job.queue is 'Name of its queue.';
+comment on column plane.claimed_job.operation is 'What to do.';
+comment on column plane.claimed_job.version is 'Version of the operation; NULL when the job was enqueued without one.';
+comment on column plane.claimed_job.params is 'Arguments of the operation, an object.';
+comment on column plane.claimed_job.envelope is 'Who asked: client, actor, staff, scope; an empty object when the job was enqueued without one.';
+comment on column plane.claimed_job.dedupe_key is 'What two live jobs of the queue never share; NULL is none.';
+comment on column plane.claimed_job.serial_key is 'Jobs of the queue that share it run one at a time; NULL is none.';
+comment on column plane.claimed_job.max_dequeues is 'Claims it may have.';
+comment on column plane.claimed_job.lease_expires_at is 'Until when the attempt owns the job, by the wall clock.';
+comment on column plane.claimed_job.created_at is 'When it was enqueued.';
+comment on column plane.claimed_job.cache_key is 'Jobs that share it have one answer; set by submit_request alone, NULL may share nothing.';
+comment on column plane.claimed_job.fresh is 'Its answer may not come from a cache.';
 
 create type plane.job_answer as (
     job_id      bigint,
@@ -393,5 +407,15 @@ create type plane.job_answer as (
     claimed_at  timestamptz,
     finished_at timestamptz
 );
-comment on type plane.job_answer is
-'What a caller may see of a job. position: place among the jobs ready to be claimed, from 1; at most 1000; NULL when it is not among them.';
+comment on type plane.job_answer is 'What a caller may see of a job.';
+comment on column plane.job_answer.job_id is 'The job.';
+comment on column plane.job_answer.scope_key is 'The scope key that it was read with.';
+comment on column plane.job_answer.status is 'pending, waiting, in_progress, cancelling, done, poison or cancelled.';
+comment on column plane.job_answer.progress is 'What the worker last reported while it holds the job: done, total, message; NULL is nothing.';
+comment on column plane.job_answer.result is 'The answer, digit for digit as the worker gave it; NULL until there is one, or when it is an error.';
+comment on column plane.job_answer.error is 'A refusal, which is an answer too, or the last failure; NULL is none.';
+comment on column plane.job_answer.cache is 'hit (answered from a cache) or coalesced (shared a computation under way); NULL when computed.';
+comment on column plane.job_answer.position is 'Place among the jobs ready to be claimed, from 1, at most 1000; NULL when it is not among them.';
+comment on column plane.job_answer.created_at is 'When it was enqueued.';
+comment on column plane.job_answer.claimed_at is 'When its last attempt began; NULL before the first.';
+comment on column plane.job_answer.finished_at is 'When it ended; NULL while it is live.';

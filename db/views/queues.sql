@@ -14,7 +14,7 @@ comment on column plane.queues.max_dequeues is 'Attempts before a job is poison.
 comment on column plane.queues.backoff is 'Pause after the first failed attempt.';
 comment on column plane.queues.backoff_factor is 'Growth of the pause from failure to failure.';
 comment on column plane.queues.backoff_cap is 'The longest pause.';
-comment on column plane.queues.retention is 'How long finished jobs are kept.';
+comment on column plane.queues.retention is 'How long finished jobs are kept at least.';
 comment on column plane.queues.max_depth is 'Jobs that may wait; NULL is no limit.';
 comment on column plane.queues.notify is 'Who is told of new and finished jobs: always, waiters, never.';
 comment on column plane.queues.created_at is 'When the queue was created.';

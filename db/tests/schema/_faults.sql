@@ -28,6 +28,9 @@ create table plane.fault (
 );
 grant select on plane.fault to plane_admin;
 grant select (a) on plane.fault to plane_worker;
+create table plane.divided (a integer) partition by range (a);
+create table plane.divided_0 partition of plane.divided for values from (0) to (10);
+create type plane.undescribed as (a integer);
 create view plane.faults as select * from plane.fault;
 grant select on plane.faults to plane_worker;
 

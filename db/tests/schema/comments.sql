@@ -1,7 +1,7 @@
 -- Everything that a DBA meets says what it is; for functions: what they do, raise, and for whom they are.
 begin;
 \ir _catalog.sql
-select plan(9);
+select plan(10);
 
 select is_empty(
     $$ select signature from plane_function where comment = '' $$,
@@ -48,13 +48,19 @@ select is_empty(
     'every table, view and sequence has a comment');
 
 select is_empty(
+    $$ select t.oid::regtype from pg_type t
+       join pg_class c on c.oid = t.typrelid and c.relkind = 'c'
+       where t.typnamespace = 'plane'::regnamespace and obj_description(t.oid, 'pg_type') is null $$,
+    'every composite type has a comment');
+
+select is_empty(
     $$ select c.oid::regclass || '.' || a.attname
        from pg_class c
        join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
        where c.relnamespace = 'plane'::regnamespace
-           and c.relkind in ('r', 'p', 'v', 'm') and not c.relispartition
+           and c.relkind in ('r', 'p', 'v', 'm', 'c') and not c.relispartition
            and col_description(c.oid, a.attnum) is null $$,
-    'every column of every table and view has a comment');
+    'every column of every table, view and type has a comment');
 
 select * from finish();
 rollback;

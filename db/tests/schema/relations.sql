@@ -1,6 +1,6 @@
 -- Rules for every table and view of schema plane at once.
 begin;
-select plan(8);
+select plan(9);
 
 create temporary view plane_relation as
 select c.oid, c.oid::regclass::text as name, c.relkind, c.relacl, c.relispartition, c.relowner
@@ -61,6 +61,15 @@ select is_empty(
                select from pg_index i
                where i.indrelid = f.conrelid and f.conkey <@ i.indkey::int2[]) $$,
     'every foreign key has an index to look its rows up by');
+
+select is_empty(
+    $$ select p.name from plane_relation p
+       where p.relkind = 'p'
+           and not exists (
+               select from pg_inherits i
+               join pg_class leaf on leaf.oid = i.inhrelid
+               where i.inhparent = p.oid and pg_get_expr(leaf.relpartbound, leaf.oid) ~ 'TO \(MAXVALUE\)$') $$,
+    'every partitioned table has a place for the highest id');
 
 select * from finish();
 rollback;

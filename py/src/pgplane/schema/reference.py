@@ -18,31 +18,21 @@ _FUNCTIONS = """
     order by p.proname
 """
 
-_VIEWS = """
-    select c.relname as name, obj_description(c.oid, 'pg_class') as comment,
+_RELATIONS = """
+    select c.relname as name,
+        case c.relkind
+            when 'c' then obj_description(c.reltype, 'pg_type')
+            else obj_description(c.oid, 'pg_class')
+        end as comment,
         array(
-            select format('| `%s` | %s | %s |', a.attname, format_type(a.atttypid, a.atttypmod),
+            select format('| `%%s` | %%s | %%s |', a.attname, format_type(a.atttypid, a.atttypmod),
                 col_description(c.oid, a.attnum))
             from pg_attribute a
             where a.attrelid = c.oid and a.attnum > 0
             order by a.attnum
         ) as columns
     from pg_class c
-    where c.relnamespace = 'plane'::regnamespace and c.relkind = 'v'
-    order by c.relname
-"""
-
-_TYPES = """
-    select c.relname as name, obj_description(t.oid, 'pg_type') as comment,
-        array(
-            select format('%s %s', a.attname, format_type(a.atttypid, a.atttypmod))
-            from pg_attribute a
-            where a.attrelid = c.oid and a.attnum > 0
-            order by a.attnum
-        ) as columns
-    from pg_class c
-    join pg_type t on t.oid = c.reltype
-    where c.relnamespace = 'plane'::regnamespace and c.relkind = 'c'
+    where c.relnamespace = 'plane'::regnamespace and c.relkind = %s
     order by c.relname
 """
 
@@ -73,8 +63,8 @@ def render(connection: psycopg.Connection) -> str:
     with connection.cursor(row_factory=class_row(Function)) as cursor:
         functions = cursor.execute(_FUNCTIONS).fetchall()
     with connection.cursor(row_factory=class_row(Relation)) as cursor:
-        views = cursor.execute(_VIEWS).fetchall()
-        types = cursor.execute(_TYPES).fetchall()
+        views = cursor.execute(_RELATIONS, ["v"]).fetchall()
+        types = cursor.execute(_RELATIONS, ["c"]).fetchall()
     return "\n".join(_lines(functions, views, types)) + "\n"
 
 
@@ -93,23 +83,11 @@ def _lines(
     yield ""
     yield "## Types"
     for kind in types:
-        yield ""
-        yield f"### {kind.name}"
-        yield ""
-        yield f"`({', '.join(kind.columns)})`"
-        yield ""
-        yield kind.comment
+        yield from _relation(kind)
     yield ""
     yield "## Views"
     for view in views:
-        yield ""
-        yield f"### {view.name}"
-        yield ""
-        yield view.comment
-        yield ""
-        yield "| column | type | what it is |"
-        yield "|---|---|---|"
-        yield from view.columns
+        yield from _relation(view)
     yield ""
     yield "## Errors"
     yield ""
@@ -141,6 +119,17 @@ def _function(function: Function) -> Iterator[str]:
     for code, message in _RAISES.findall(function.comment):
         yield f"- `{code}` {message}"
     yield f"- Role: {', '.join(f'`{role}`' for role in roles)}"
+
+
+def _relation(relation: Relation) -> Iterator[str]:
+    yield ""
+    yield f"### {relation.name}"
+    yield ""
+    yield relation.comment
+    yield ""
+    yield "| column | type | what it is |"
+    yield "|---|---|---|"
+    yield from relation.columns
 
 
 def _arguments(catalog: str) -> str:
