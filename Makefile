@@ -11,7 +11,8 @@ LOCK := uv pip compile -q --universal --python-version 3.11 --generate-hashes \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test lint format pgtap pytest page bootstrap migrate revert verify status release reference clean
+.PHONY: help install demo test lint format pgtap pytest page page-tests bootstrap migrate revert verify status release \
+	reference lock clean
 
 help: ## Print this
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,13 +42,12 @@ pgtap: $(INSTALLED) ## SQL tests: pgTAP through pg_prove; FILES= for some of the
 	@cd py && ../$(BIN)/python -m tests.pgtap $(abspath $(FILES))
 
 pytest: $(INSTALLED) ## Python tests; ARGS= for pytest's own
-	@cd py && ../$(BIN)/python -m pytest $(ARGS)
+	@cd py && ../$(BIN)/python -m pytest -c pyproject.toml $(ARGS)
 
 page: $(INSTALLED) ## The page and the browser client: checks, tests, a real browser
 	@if $(NODE); then $(MAKE) --no-print-directory page-tests; \
 	 else echo "The page's tests are left out: they need Node 20 or newer."; fi
 
-.PHONY: page-tests
 page-tests: web/node_modules/.package-lock.json
 	cd web && npm run check && npm test && npm run build
 	cd py && ../$(BIN)/python -m pytest tests/test_page.py
