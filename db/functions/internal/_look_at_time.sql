@@ -1,6 +1,7 @@
 -- _look_at_time: does for one queue what time has done: lapsed leases, jobs that became due, stalled lines.
 -- p_since spares rows already looked at, dead ones above all; NULL looks at everything.
--- Rows that another session has locked are left to it.
+-- Rows that another session has locked are left to it. What has waited longest is moved first: a deletion alone
+-- would return rows as they lie in the table.
 create or replace function plane._look_at_time(
     p_queue plane.queue,
     p_now   timestamptz,
@@ -24,15 +25,18 @@ declare
     v_stalled plane.stalled_line;
 begin
     for v_lease in
-        delete from plane.lease l
-        where l.ctid = any (array(
-            select f.ctid
-            from plane.lease f
-            where f.queue_id = p_queue.id and f.expires_at > v_since and f.expires_at <= p_now
-            order by f.expires_at
-            limit p_limit
-            for update skip locked))
-        returning l.*
+        with gone as (
+            delete from plane.lease l
+            where l.ctid = any (array(
+                select f.ctid
+                from plane.lease f
+                where f.queue_id = p_queue.id and f.expires_at > v_since and f.expires_at <= p_now
+                order by f.expires_at
+                limit p_limit
+                for update skip locked))
+            returning l.*
+        )
+        select g.* from gone g order by g.expires_at, g.job_id
     loop
         perform plane._give_up_lease(v_lease, 'lapsed',
             json_build_object('code', 'LEASE_LAPSED', 'message', 'the worker stopped renewing its lease', 'worker', v_lease.locked_by),
@@ -41,15 +45,18 @@ begin
     end loop;
 
     for v_due in
-        delete from plane.due d
-        where d.ctid = any (array(
-            select f.ctid
-            from plane.due f
-            where f.queue_id = p_queue.id and f.available_at > v_since and f.available_at <= p_now
-            order by f.available_at
-            limit p_limit
-            for update skip locked))
-        returning d.*
+        with gone as (
+            delete from plane.due d
+            where d.ctid = any (array(
+                select f.ctid
+                from plane.due f
+                where f.queue_id = p_queue.id and f.available_at > v_since and f.available_at <= p_now
+                order by f.available_at
+                limit p_limit
+                for update skip locked))
+            returning d.*
+        )
+        select g.* from gone g order by g.available_at, g.job_id
     loop
         perform plane._place_due(v_due);
         v_count := v_count + 1;
