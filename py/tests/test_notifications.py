@@ -102,7 +102,7 @@ def test_a_job_that_cannot_be_claimed_yet_wakes_nobody(
     enqueue(everyone, ", p_available_at => now() + interval '30 min', p_dedupe_key => 'key'")
     assert listener.heard() == []
     enqueue(everyone, ", p_serial_key => 'line'")
-    listener.heard()
+    assert listener.heard() == ["ready mail"], "the head of its line can be claimed"
     enqueue(everyone, ", p_serial_key => 'line'")
     assert listener.heard() == []
 

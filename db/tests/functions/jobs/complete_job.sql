@@ -1,7 +1,7 @@
 -- complete_job: the answer and the ending in one; only the attempt that holds the job can give it.
 begin;
 \ir ../../_clock.sql
-select plan(47);
+select plan(48);
 
 -- a new job, claimed by w1: its id
 create function pg_temp.held(p_dedupe_key text default null, p_serial_key text default null) returns bigint language plpgsql as $$
@@ -44,6 +44,8 @@ select is_empty($$ select plane.claim_one('complete_job', 'w2') $$, 'it is not h
 select is(
     (select coalesced from plane.enqueue('complete_job', 'send', p_dedupe_key => 'key')), false,
     'and its dedupe key is free');
+select is_empty(
+    format('select from plane.live_key where job_id = %s', :job_id), 'of which nothing stays behind');
 
 -- when the answer is a refusal
 select job_id as refused from plane.claim_one('complete_job', 'w1') \gset

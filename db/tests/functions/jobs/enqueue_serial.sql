@@ -1,7 +1,7 @@
 -- enqueue with a serial key: jobs of one key run one at a time, in the order of joining.
 begin;
 \ir ../../_clock.sql
-select plan(37);
+select plan(41);
 
 create function pg_temp.add(p_what text, p_key text = 'k', p_priority integer = 0, p_at timestamptz = null)
     returns bigint language sql as $$
@@ -94,6 +94,24 @@ select pg_temp.claims(array['afternoon'], 'then who joined between');
 select pg_temp.complete(:afternoon) \g /dev/null
 select pg_temp.claims(array['night'], 'then who was due last');
 select pg_temp.complete(:night) \g /dev/null
+
+-- when several have become due before anybody looked
+select pg_temp.add('third', p_at => plane._now() + interval '3 s'), pg_temp.add('first', p_at => plane._now() + interval '1 s'),
+    pg_temp.add('second', p_at => plane._now() + interval '2 s') \g /dev/null
+select pg_temp.later('10 s');
+select pg_temp.claims(array['first'], 'they join in the order of becoming due');
+select plane.complete_job(id, 1) from plane.jobs where queue = 'serial' and operation = 'first' \g /dev/null
+select pg_temp.claims(array['second'], 'one after the other');
+select plane.complete_job(id, 1) from plane.jobs where queue = 'serial' and operation = 'second' \g /dev/null
+select plane.complete_job(job_id, attempt) from plane.claim_one('serial', 'w1') \g /dev/null
+
+-- when other work is older than a job of a line
+select pg_temp.add('old', null), pg_temp.add('head'), pg_temp.add('next') \g /dev/null
+select pg_temp.claims(array['old', 'head'], 'a job that heads its line waits its turn among all others');
+select pg_temp.add('older', null) \g /dev/null
+select plane.complete_job(id, 1) from plane.jobs where queue = 'serial' and operation = 'head' \g /dev/null
+select pg_temp.claims(array['older', 'next'], 'and so does one that the line is handed on to');
+select plane.complete_job(id, 1) from plane.jobs where queue = 'serial' and operation = 'next' \g /dev/null
 
 -- when scheduled jobs are pulled forward
 select job_id as pulled from plane.enqueue('serial', 'pulled', p_serial_key => 'k', p_dedupe_key => 'pulled',

@@ -1,7 +1,7 @@
 -- sweep: all that time does, for every queue, whether anybody claims from it or not.
 begin;
 \ir ../../_clock.sql
-select plan(30);
+select plan(36);
 
 create function pg_temp.status(p_job_id bigint) returns text language sql as $$
     select status from plane.jobs where id = p_job_id
@@ -84,6 +84,27 @@ select is(plane.sweep(2), 4, 'it moves as much as it may of each kind');
 select is(plane.sweep(2), 3, 'the next one goes on');
 select is(plane.sweep(2), 1, 'until all is done');
 select is(plane.sweep(2), 0, 'and then rests');
+
+select plane.create_queue('sweep-order', p_lease => '1 min');
+select plane.enqueue('sweep-order', 'b', p_available_at => plane._now() + interval '2 s'),
+    plane.enqueue('sweep-order', 'a', p_available_at => plane._now() + interval '1 s') \g /dev/null
+select pg_temp.later('10 s');
+select is(plane.sweep(1), 1, 'one of two jobs that have become due');
+select is((select operation from plane.claim_one('sweep-order', 'w1')), 'a', 'is the one that was due first');
+select plane.sweep(1) \g /dev/null
+select pg_temp.later('1 s');
+select plane.claim_one('sweep-order', 'w2'), plane.renew_leases('w1', array[id], array[1]) from plane.jobs
+where queue = 'sweep-order' and operation = 'a' \g /dev/null
+select pg_temp.later('1 s');
+select plane.renew_leases('w1', array[id], array[1]) from plane.jobs where queue = 'sweep-order' and operation = 'a' \g /dev/null
+select pg_temp.later('1 min');
+select is(plane.sweep(1), 1, 'one of two leases that have lapsed');
+select results_eq(
+    $$ select operation, status from plane.jobs where queue = 'sweep-order' order by operation $$,
+    $$ values ('a', 'in_progress'), ('b', 'pending') $$, 'is the one that lapsed first');
+select is(plane.sweep(), 1, 'the other');
+select results_eq(
+    $$ select operation from plane.claim('sweep-order', 'w3', 10) $$, array['b', 'a'], 'is claimed after it');
 
 -- given waiters, one of them past its deadline
 insert into plane.waiter (job_id, waiter, deadline)
