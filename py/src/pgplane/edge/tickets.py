@@ -2,6 +2,7 @@
 
 import binascii
 import hmac
+import math
 import struct
 import time
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -55,7 +56,7 @@ class Tickets:
 
     def issue(self, surface: str, job_id: int, scope_keys: tuple[str, ...]) -> str:
         """A ticket for one job of one surface, good for whoever holds these scope keys (hex)."""
-        expires = int(self._clock() + self._seconds)
+        expires = math.ceil(self._clock() + self._seconds)
         payload = b"".join(
             (
                 _HEAD.pack(expires, job_id, len(scope_keys)),
