@@ -44,9 +44,7 @@ begin
             end if;
         end if;
         perform plane._check_depth(p_queue);
-        if not p_queue.lanes @> array[plane._lane(p_priority, false)] then
-            perform plane._open_lanes(p_queue.id, p_priority);
-        end if;
+        p_priority := plane._open_priority(p_queue, p_priority);
 
         with claimed_key as (
             insert into plane.live_key (key, job_id)

@@ -20,7 +20,7 @@ declare
 begin
     select j.* into v_job from plane.job j where j.id = p_job_id;
     if p_priority < v_job.priority then
-        perform plane._open_lanes(p_queue.id, p_priority);
+        p_priority := plane._open_priority(p_queue, p_priority);
     end if;
 
     if v_job.available_at > v_at then

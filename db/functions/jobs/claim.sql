@@ -68,7 +68,7 @@ begin
             exit when v_left = 0;
         end loop;
         exit when v_left < p_n;
-        perform plane._look_back(v_queue, v_now, true);
+        exit when plane._look_back(v_queue, v_now, true) = 0;
     end loop;
     perform plane._note_sleep(v_queue, p_worker, v_left = p_n);
 end;

@@ -57,7 +57,7 @@ begin
             end if;
         end loop;
         -- before leaving with empty hands: has time brought something this very moment?
-        perform plane._look_back(v_queue, v_now, true);
+        exit when plane._look_back(v_queue, v_now, true) = 0;
     end loop;
     perform plane._note_sleep(v_queue, p_worker, true);
 end;
