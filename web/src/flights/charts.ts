@@ -1,7 +1,7 @@
 import type { TemplateResult } from 'lit';
 import { html } from 'lit';
 import { Asking } from './asking.js';
-import type { ChartData } from './chart.js';
+import type { ChartData, ChartSeries } from './chart.js';
 import { count, dayName, mins, shortDay } from './format.js';
 import type { DayTraffic, HourDelays, Rows } from './operations.js';
 import { carrierPeriod } from './picks.js';
@@ -19,12 +19,9 @@ export class TrafficPanel extends Asking<Rows<DayTraffic>> {
   }));
 
   override render(): TemplateResult {
-    return this.frame('Day by day', 'flights, and mean departure delay', ({ rows }) => {
-      const { data, summary } = this.#shown(rows);
-      return rows.length === 0
-        ? nothingFlown()
-        : html`<flights-chart .data=${data} .summary=${summary}></flights-chart>`;
-    });
+    return this.frame('Day by day', 'flights, and mean departure delay', ({ rows }) =>
+      chart(this.#shown(rows)),
+    );
   }
 }
 
@@ -39,39 +36,21 @@ export class HoursPanel extends Asking<Rows<HourDelays>> {
   }));
 
   override render(): TemplateResult {
-    return this.frame('Hour by hour', 'and when it is wet', ({ rows }) => {
-      const { data, summary } = this.#shown(rows);
-      return rows.length === 0
-        ? nothingFlown()
-        : html`<flights-chart .data=${data} .summary=${summary}></flights-chart>`;
-    });
+    return this.frame('Hour by hour', 'and when it is wet', ({ rows }) => chart(this.#shown(rows)));
   }
 }
 
-function nothingFlown(): TemplateResult {
-  return html`<p class="soft">Nothing flew: no flights match these picks.</p>`;
+function chart({ data, summary }: { data: ChartData; summary: string }): TemplateResult {
+  return data.places.length === 0
+    ? html`<p class="soft">Nothing flew: no flights match these picks.</p>`
+    : html`<flights-chart .data=${data} .summary=${summary}></flights-chart>`;
 }
 
 function trafficData(rows: readonly DayTraffic[]): ChartData {
   return {
     places: rows.map(({ date }) => dayName(date)),
     ticks: rows.map(({ date }) => shortDay(date)),
-    series: [
-      {
-        label: 'flights',
-        shape: 'bars',
-        colour: '--bars',
-        values: rows.map((row) => row.flights),
-        text: count,
-      },
-      {
-        label: 'mean delay, min',
-        shape: 'curve',
-        colour: '--curve',
-        values: rows.map((row) => row.mean_delay),
-        text: mins,
-      },
-    ],
+    series: flightsAndDelay(rows),
   };
 }
 
@@ -89,20 +68,7 @@ function hoursData(rows: readonly HourDelays[]): ChartData {
     places: rows.map(({ hour }) => `${hour} to ${hour + 1} h`),
     ticks: rows.map(({ hour }) => `${hour} h`),
     series: [
-      {
-        label: 'flights',
-        shape: 'bars',
-        colour: '--bars',
-        values: rows.map((row) => row.flights),
-        text: count,
-      },
-      {
-        label: 'mean delay, min',
-        shape: 'curve',
-        colour: '--curve',
-        values: rows.map((row) => row.mean_delay),
-        text: mins,
-      },
+      ...flightsAndDelay(rows),
       {
         label: 'when wet',
         shape: 'dashes',
@@ -112,6 +78,26 @@ function hoursData(rows: readonly HourDelays[]): ChartData {
       },
     ],
   };
+}
+
+/** The two series that every chart here has. */
+function flightsAndDelay(rows: readonly (DayTraffic | HourDelays)[]): ChartSeries[] {
+  return [
+    {
+      label: 'flights',
+      shape: 'bars',
+      colour: '--bars',
+      values: rows.map((row) => row.flights),
+      text: count,
+    },
+    {
+      label: 'mean delay, min',
+      shape: 'curve',
+      colour: '--curve',
+      values: rows.map((row) => row.mean_delay),
+      text: mins,
+    },
+  ];
 }
 
 function hoursWords(rows: readonly HourDelays[]): string {

@@ -2,7 +2,7 @@ import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
 import type { PlaneError, State } from '../client/index.js';
 import { colour, kindOf, WORDS } from './kinds.js';
 import { mark } from './marks.js';
-import { shared } from './styles.js';
+import { card, shared } from './styles.js';
 
 /** The frame of one question: its title, where it stands, and in place of an answer, why there is none. */
 export class Panel extends LitElement {
@@ -20,6 +20,7 @@ export class Panel extends LitElement {
 
   static override styles = [
     shared,
+    card,
     css`
       :host {
         display: grid;
@@ -30,10 +31,6 @@ export class Panel extends LitElement {
         flex-direction: column;
         height: 100%;
         padding: 16px 18px 18px;
-        border: 1px solid var(--line);
-        border-radius: var(--radius);
-        background: var(--card);
-        box-shadow: var(--shadow);
       }
       header {
         display: flex;
@@ -41,11 +38,6 @@ export class Panel extends LitElement {
         align-items: center;
         gap: 4px 12px;
         margin-bottom: 12px;
-      }
-      h2 {
-        font-size: 16px;
-        font-weight: 650;
-        letter-spacing: -0.01em;
       }
       .hint {
         font-size: 13px;

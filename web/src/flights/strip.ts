@@ -4,7 +4,7 @@ import { duration } from './format.js';
 import { colour, WORDS } from './kinds.js';
 import { mark } from './marks.js';
 import type { Entry, Requests } from './requests.js';
-import { shared } from './styles.js';
+import { card, shared } from './styles.js';
 
 /** Milliseconds between two looks at the clock while a request is open. */
 const TICK = 200;
@@ -22,24 +22,16 @@ export class RequestStrip extends LitElement {
 
   static override styles = [
     shared,
+    card,
     css`
       section {
         padding: 16px 18px 8px;
-        border: 1px solid var(--line);
-        border-radius: var(--radius);
-        background: var(--card);
-        box-shadow: var(--shadow);
       }
       header {
         display: flex;
         align-items: baseline;
         gap: 10px;
         margin-bottom: 8px;
-      }
-      h2 {
-        font-size: 16px;
-        font-weight: 650;
-        letter-spacing: -0.01em;
       }
       header span {
         font-size: 13px;

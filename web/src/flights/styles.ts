@@ -87,6 +87,21 @@ export const shared = css`
   }
 `;
 
+/** A card: a section with a heading of its own. */
+export const card = css`
+  section {
+    border: 1px solid var(--line);
+    border-radius: var(--radius);
+    background: var(--card);
+    box-shadow: var(--shadow);
+  }
+  h2 {
+    font-size: 16px;
+    font-weight: 650;
+    letter-spacing: -0.01em;
+  }
+`;
+
 /** Tables: quiet lines, numbers to the right, a head that stays. */
 export const tables = css`
   .scroll {
