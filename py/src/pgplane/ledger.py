@@ -47,6 +47,11 @@ async def _value(connection: Connection, query: LiteralString, arguments: Argume
     return rows[0]
 
 
+async def _job(connection: Connection, query: LiteralString, arguments: Arguments) -> Job | None:
+    jobs = await _rows(connection, _job_row, query, arguments)
+    return jobs[0] if jobs else None
+
+
 async def create_queue(
     connection: Connection,
     queue: str,
@@ -244,14 +249,12 @@ async def sweep(connection: Connection) -> int:
 
 async def get_job(connection: Connection, queue: str, job_id: int, scope_key: str) -> Job | None:
     """The job, if it is this queue's and this scope's."""
-    rows = await _rows(
+    return await _job(
         connection,
-        _job_row,
         f"select {_JOB_COLUMNS} from plane.get_job(p_queue => %s, p_job_id => %s, p_scope_key =>"
         " %s)",
         (queue, job_id, scope_key),
     )
-    return rows[0] if rows else None
 
 
 async def get_results(
@@ -293,11 +296,9 @@ async def register_waiter(
 
 async def await_job(connection: Connection, queue: str, job_id: int, scope_key: str) -> Job | None:
     """As `get_job`, past any completion that is under way; call it after `register_waiter`."""
-    rows = await _rows(
+    return await _job(
         connection,
-        _job_row,
         f"select {_JOB_COLUMNS} from plane.await_job(p_queue => %s, p_job_id => %s, p_scope_key"
         " => %s)",
         (queue, job_id, scope_key),
     )
-    return rows[0] if rows else None
