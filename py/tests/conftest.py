@@ -4,17 +4,24 @@
 roles that have been granted one group role each, `as_edge` of one with producer and reader.
 """
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
+from typing import Any
 
+import httpx2
 import psycopg
 import pytest
 from psycopg import sql
 
+from pgplane.edge.routes import Edge
 from pgplane.schema import migrations
+from pgplane.settings import Settings
 
-from .postgres import Server, for_role, install_plane
+from .edges import Plane, in_process
+from .issuer import Issuer
+from .postgres import SUPERUSER, Server, for_role, install_plane
 from .sessions import Session, Stage, staged
 
 LOGINS = {
@@ -65,70 +72,35 @@ def template(server: Server) -> str:
 @pytest.fixture
 def queue_db(server: Server, template: str) -> Iterator[str]:
     """A queue database of this test's own, as the superuser."""
-    name = f"queue_{next(_numbers)}"
-    with _as_superuser(server) as connection:
-        copying = " strategy file_copy" if connection.info.server_version >= 150000 else ""
-        connection.execute(
-            sql.SQL("create database {} template {}" + copying).format(
-                sql.Identifier(name), sql.Identifier(template)
-            )
-        )
-        yield server.database_url(name)
-        _drop(connection, name)
+    with _database(server, "queue", template=template) as url:
+        yield url
 
 
 @pytest.fixture
 def bare_db(server: Server) -> Iterator[str]:
     """A database that has been bootstrapped and not migrated, as the superuser."""
-    name = f"bare_{next(_numbers)}"
-    with _as_superuser(server) as connection:
-        connection.execute(sql.SQL("create database {}").format(sql.Identifier(name)))
-        url = server.database_url(name)
+    with _database(server, "bare") as url:
         migrations.bootstrap(url)
         yield url
-        _drop(connection, name)
 
 
-@pytest.fixture
-def as_producer(queue_db: str) -> str:
-    """The queue database as a login with plane_producer."""
-    return for_role(queue_db, "test_producer")
+def _login(name: str) -> Any:
+    """A fixture: the queue database as that login."""
+
+    @pytest.fixture(name=f"as_{name}")
+    def as_login(queue_db: str) -> str:
+        return for_role(queue_db, f"test_{name}")
+
+    return as_login
 
 
-@pytest.fixture
-def as_worker(queue_db: str) -> str:
-    """The queue database as a login with plane_worker."""
-    return for_role(queue_db, "test_worker")
-
-
-@pytest.fixture
-def as_reader(queue_db: str) -> str:
-    """The queue database as a login with plane_reader."""
-    return for_role(queue_db, "test_reader")
-
-
-@pytest.fixture
-def as_relay(queue_db: str) -> str:
-    """The queue database as a login with plane_relay."""
-    return for_role(queue_db, "test_relay")
-
-
-@pytest.fixture
-def as_admin(queue_db: str) -> str:
-    """The queue database as a login with plane_admin."""
-    return for_role(queue_db, "test_admin")
-
-
-@pytest.fixture
-def as_edge(queue_db: str) -> str:
-    """The queue database as a login with plane_producer and plane_reader, as an edge has it."""
-    return for_role(queue_db, "test_edge")
-
-
-@pytest.fixture
-def as_stranger(queue_db: str) -> str:
-    """The queue database as a login that was granted nothing."""
-    return for_role(queue_db, "test_stranger")
+as_producer = _login("producer")
+as_worker = _login("worker")
+as_reader = _login("reader")
+as_relay = _login("relay")
+as_admin = _login("admin")
+as_edge = _login("edge")
+as_stranger = _login("stranger")
 
 
 @pytest.fixture
@@ -161,12 +133,7 @@ def client_logins(server: Server) -> None:
 @pytest.fixture
 def client_db(server: Server, client_logins: None) -> Iterator[ClientDatabase]:
     """An empty database owned by someone else; what its owner creates, the reader may read."""
-    name = f"client_{next(_numbers)}"
-    with _as_superuser(server) as connection:
-        connection.execute(
-            sql.SQL("create database {} owner client_owner").format(sql.Identifier(name))
-        )
-        url = server.database_url(name)
+    with _database(server, "client", owner="client_owner") as url:
         with psycopg.connect(url, autocommit=True) as inside:
             inside.execute("alter schema public owner to client_owner")
             inside.execute("revoke create on schema public from public")
@@ -183,12 +150,58 @@ def client_db(server: Server, client_logins: None) -> Iterator[ClientDatabase]:
             reader=for_role(url, "client_reader"),
             writer=for_role(url, "client_writer"),
         )
-        _drop(connection, name)
+
+
+@pytest.fixture(scope="session")
+def issuer() -> Issuer:
+    """Who signs the tokens of this test run."""
+    return Issuer()
+
+
+@pytest.fixture
+def plane(queue_db: str) -> Iterator[Plane]:
+    """The queue database with the surface `flights`, and a worker that does what it is told."""
+    opened = Plane(queue_db)
+    opened.surface()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def settings(issuer: Issuer, as_edge: str) -> Settings:
+    """An edge's settings."""
+    return issuer.settings(queue_url=as_edge)
+
+
+@pytest.fixture
+async def edge(plane: Plane, settings: Settings) -> AsyncIterator[tuple[httpx2.AsyncClient, Edge]]:
+    """An edge in this process, and a client that calls it directly: everything but streaming."""
+    async with in_process(settings) as opened:
+        yield opened
+
+
+@pytest.fixture
+def client(edge: tuple[httpx2.AsyncClient, Edge]) -> httpx2.AsyncClient:
+    """The client of that edge."""
+    return edge[0]
+
+
+@contextmanager
+def _database(
+    server: Server, kind: str, template: str = "template1", owner: str = SUPERUSER
+) -> Iterator[str]:
+    """A new database's URL, as the superuser; it is dropped in the end."""
+    name = f"{kind}_{next(_numbers)}"
+    with _as_superuser(server) as connection:
+        copying = " strategy file_copy" if connection.info.server_version >= 150000 else ""
+        connection.execute(
+            sql.SQL("create database {} template {} owner {}" + copying).format(
+                *map(sql.Identifier, (name, template, owner))
+            )
+        )
+        yield server.database_url(name)
+        connection.execute(sql.SQL("drop database {} with (force)").format(sql.Identifier(name)))
 
 
 def _as_superuser(server: Server) -> psycopg.Connection:
     return psycopg.connect(server.database_url("postgres"), autocommit=True)
-
-
-def _drop(connection: psycopg.Connection, name: str) -> None:
-    connection.execute(sql.SQL("drop database {} with (force)").format(sql.Identifier(name)))

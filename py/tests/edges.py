@@ -16,6 +16,8 @@ from pgplane.settings import Settings
 
 from .issuer import Issuer
 
+ASK = "/api/flights/q"
+QUESTION = {"operation": "airlines", "params": {}}
 MANIFEST = [
     {
         "name": name,
@@ -148,3 +150,17 @@ async def ask(
     assert response.status_code == 202, response.text
     body: dict[str, Any] = response.json()
     return body
+
+
+def problem(response: httpx2.Response, status: int) -> dict[str, Any]:
+    """The problem document of a refusal."""
+    assert response.status_code == status, response.text
+    assert response.headers["Content-Type"] == "application/problem+json"
+    assert response.headers["X-Request-Id"]
+    document: dict[str, Any] = response.json()
+    assert document["status"] == status
+    assert document["type"] == "about:blank"
+    assert document["title"]
+    assert document["code"]
+    assert document["detail"]
+    return document

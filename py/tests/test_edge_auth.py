@@ -27,11 +27,6 @@ from .issuer import AUDIENCE, NEW_KEYS, Issuer
 SECRET = "not so secret, but long enough to be one"
 
 
-@pytest.fixture(scope="module")
-def issuer() -> Issuer:
-    return Issuer()
-
-
 @pytest.fixture
 def verifier(issuer: Issuer) -> Verifier:
     return Verifier.from_settings(issuer.settings())

@@ -6,7 +6,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -23,19 +23,6 @@ from .edges import Plane, ask, on_a_port, ready, until
 from .issuer import Issuer
 
 Opened = tuple[httpx2.AsyncClient, Edge]
-
-
-@pytest.fixture(scope="module")
-def issuer() -> Issuer:
-    return Issuer()
-
-
-@pytest.fixture
-def plane(queue_db: str) -> Iterator[Plane]:
-    opened = Plane(queue_db)
-    opened.surface()
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

@@ -28,11 +28,6 @@ def ledger(queue_db: str) -> Iterator[psycopg.Connection]:
         yield connection
 
 
-@pytest.fixture(scope="module")
-def issuer() -> Issuer:
-    return Issuer()
-
-
 @pytest.fixture
 def edge(ledger: psycopg.Connection, as_edge: str, issuer: Issuer) -> Iterator[EdgeProcess]:
     with edge_process(issuer, queue_url=as_edge) as running:

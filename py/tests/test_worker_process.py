@@ -35,6 +35,12 @@ class Ledger:
         assert row is not None
         return int(row[0])
 
+    def held_by(self, worker: Worker, operation: str, **params: object) -> int:
+        """A new job, once this worker runs it."""
+        job_id = self.enqueue(operation, **params)
+        worker.event("job.started", job_id=job_id)
+        return job_id
+
     def job(self, job_id: int) -> dict[str, object]:
         cursor = self.connection.execute("select * from plane.jobs where id = %s", [job_id])
         row = cursor.fetchone()
@@ -139,8 +145,7 @@ def test_a_killed_workers_job_is_done_by_the_next_attempt(
 ) -> None:
     ledger.set_lease("2 s")
     with running(as_worker, client_db.reader) as first:
-        job_id = ledger.enqueue("slow", seconds=3)
-        first.event("job.started", job_id=job_id)
+        job_id = ledger.held_by(first, "slow", seconds=3)
         with running(as_worker, client_db.reader) as second:
             first.kill()
 
@@ -161,8 +166,7 @@ def test_a_frozen_workers_late_completion_is_refused(
 ) -> None:
     ledger.set_lease("2 s")
     with running(as_worker, client_db.reader) as frozen:
-        job_id = ledger.enqueue("slow", seconds=2)
-        frozen.event("job.started", job_id=job_id)
+        job_id = ledger.held_by(frozen, "slow", seconds=2)
         frozen.process.send_signal(signal.SIGSTOP)
         with running(as_worker, client_db.reader) as other:
             assert other.event("job.finished", job_id=job_id)["outcome"] == "done"
@@ -178,8 +182,7 @@ def test_a_long_job_keeps_its_short_lease(
 ) -> None:
     ledger.set_lease("2 s")
     with running(as_worker, client_db.reader) as holder:
-        job_id = ledger.enqueue("slow", seconds=5)
-        holder.event("job.started", job_id=job_id)
+        job_id = ledger.held_by(holder, "slow", seconds=5)
         with running(as_worker, client_db.reader):
             assert holder.event("job.finished", job_id=job_id)["outcome"] == "done"
 
@@ -187,8 +190,7 @@ def test_a_long_job_keeps_its_short_lease(
 
 
 def test_sigterm_lets_running_work_finish(ledger: Ledger, worker: Worker) -> None:
-    job_id = ledger.enqueue("slow", seconds=1)
-    worker.event("job.started", job_id=job_id)
+    job_id = ledger.held_by(worker, "slow", seconds=1)
 
     assert worker.terminate() == 0
     assert worker.event("job.finished", job_id=job_id)["outcome"] == "done"
@@ -199,8 +201,7 @@ def test_sigterm_gives_back_what_does_not_finish_in_time(
     ledger: Ledger, as_worker: str, client_db: ClientDatabase
 ) -> None:
     with running(as_worker, client_db.reader, grace_seconds="0") as worker:
-        job_id = ledger.enqueue("slow", seconds=50)
-        worker.event("job.started", job_id=job_id)
+        job_id = ledger.held_by(worker, "slow", seconds=50)
 
         assert worker.terminate() == 0
         assert worker.event("job.finished", job_id=job_id)["outcome"] == "released"
@@ -213,8 +214,7 @@ def test_sigterm_gives_back_what_does_not_finish_in_time(
 def test_a_lost_lease_stops_the_handler_and_its_query(
     ledger: Ledger, worker: Worker, client_db: ClientDatabase
 ) -> None:
-    job_id = ledger.enqueue("slow", seconds=50)
-    worker.event("job.started", job_id=job_id)
+    job_id = ledger.held_by(worker, "slow", seconds=50)
 
     ledger.connection.execute("select plane.release_job(%s, 1)", [job_id])
     ledger.connection.execute("select pg_notify('plane_cancel', %s)", [str(job_id)])
@@ -231,8 +231,7 @@ def test_a_lost_lease_stops_the_handler_and_its_query(
 
 
 def test_broken_connections_cost_no_job(ledger: Ledger, worker: Worker, stage: Stage) -> None:
-    job_id = ledger.enqueue("slow", seconds=1)
-    worker.event("job.started", job_id=job_id)
+    job_id = ledger.held_by(worker, "slow", seconds=1)
 
     cut = stage.look(
         "select pg_terminate_backend(pid) from pg_stat_activity"
