@@ -29,7 +29,7 @@ declare
     v_now          timestamptz := plane._now();
     v_is_scheduled boolean     := coalesce(p_available_at > v_now, false);
     v_max_dequeues integer     := coalesce(p_max_dequeues, p_queue.max_dequeues);
-    v_key          uuid        := plane._live_key(p_queue.id, p_dedupe_key);
+    v_key          uuid        := plane._hash_key(p_queue.id, p_dedupe_key);
     v_live         bigint;
 begin
     coalesced := false;

@@ -18,7 +18,7 @@ create or replace function plane.claim(
     set jit = off
 as $$
 declare
-    v_queue  plane.queue := plane._queue(p_queue);
+    v_queue  plane.queue := plane._queue_named(p_queue);
     v_now    timestamptz := plane._now();
     v_floors bigint[];
     v_left   integer     := p_n;
@@ -56,7 +56,7 @@ begin
                 insert into plane.lease (job_id, queue_id, attempt, max_dequeues, priority, fresh,
                     claimed_at, expires_at, live_key, locked_by, serial_key)
                 select p.id, p.queue_id, p.attempt, p.budget, p.lane >> 1, p.fresh,
-                    v_now, v_now + v_queue.lease, plane._live_key(p.queue_id, p.dedupe_key), p_worker, p.serial_key
+                    v_now, v_now + v_queue.lease, plane._hash_key(p.queue_id, p.dedupe_key), p_worker, p.serial_key
                 from picked p
             )
             select p.id, p.attempt, v_queue.name, p.operation, p.version, p.params, p.envelope, p.dedupe_key, p.serial_key,

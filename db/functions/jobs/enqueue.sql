@@ -27,7 +27,7 @@ create or replace function plane.enqueue(
     set jit = off
 as $$
 declare
-    v_queue plane.queue := plane._queue(p_queue);
+    v_queue plane.queue := plane._queue_named(p_queue);
 begin
     perform plane._check_job(p_operation, p_params, p_envelope);
     if p_priority is null or p_priority not between -32768 and 32767

@@ -11,7 +11,7 @@ create or replace function plane.register_manifest(
     set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_queue plane.queue := plane._queue(p_queue);
+    v_queue plane.queue := plane._queue_named(p_queue);
     v_wrong jsonb;
 begin
     if jsonb_typeof(p_operations) is distinct from 'array' then

@@ -11,7 +11,7 @@ create or replace function plane.register_worker(
     set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_queue plane.queue := plane._queue(p_queue);
+    v_queue plane.queue := plane._queue_named(p_queue);
     v_now   timestamptz := plane._now();
 begin
     perform plane._check_worker(p_worker);

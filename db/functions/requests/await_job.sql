@@ -18,7 +18,7 @@ create or replace function plane.await_job(
     set jit = off
 as $$
 declare
-    v_queue plane.queue := plane._queue(p_queue);
+    v_queue plane.queue := plane._queue_named(p_queue);
 begin
     perform from plane.lease l
     join plane.job j on j.id = l.job_id

@@ -10,7 +10,7 @@ create or replace function plane.get_job(
     security definer
     set search_path = pg_catalog, pg_temp
 as $$
-    select * from plane._answers(plane._queue(p_queue), array[p_job_id], array[p_scope_key]);
+    select * from plane._answers(plane._queue_named(p_queue), array[p_job_id], array[p_scope_key]);
 $$;
 
 revoke all on function plane.get_job(text, bigint, text) from public;

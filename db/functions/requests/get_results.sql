@@ -19,7 +19,7 @@ begin
                 coalesce(cardinality(p_job_ids)::text, 'NULL'), coalesce(cardinality(p_scope_keys)::text, 'NULL')),
             hint = 'Give each job the scope key of its reader, in the same place; a reader with two keys asks twice.';
     end if;
-    return query select * from plane._answers(plane._queue(p_queue), p_job_ids, p_scope_keys);
+    return query select * from plane._answers(plane._queue_named(p_queue), p_job_ids, p_scope_keys);
 end;
 $$;
 

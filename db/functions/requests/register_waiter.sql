@@ -17,7 +17,7 @@ create or replace function plane.register_waiter(
     set jit = off
 as $$
 declare
-    v_queue plane.queue := plane._queue(p_queue);
+    v_queue plane.queue := plane._queue_named(p_queue);
 begin
     if coalesce(p_waiter, '') = '' or length(p_waiter) > 200 or p_deadline is null
         or p_deadline > plane._now() + interval '1 day'

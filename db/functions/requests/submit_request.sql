@@ -22,12 +22,12 @@ create or replace function plane.submit_request(
     set jit = off
 as $$
 declare
-    v_queue     plane.queue := plane._queue(p_queue);
+    v_queue     plane.queue := plane._queue_named(p_queue);
     v_operation plane.operation;
     v_scope_key text;
 begin
     perform plane._check_job(p_operation, p_params, p_envelope);
-    v_operation := plane._operation(v_queue, p_operation, p_version);
+    v_operation := plane._operation_named(v_queue, p_operation, p_version);
     if jsonb_typeof(p_envelope -> 'client') is distinct from 'string'
         or jsonb_typeof(p_envelope -> 'actor') is distinct from 'string'
         or jsonb_typeof(p_envelope -> 'staff') is distinct from 'boolean'

@@ -1,5 +1,5 @@
--- _queue: the row of a queue, or a clear error.
-create or replace function plane._queue(
+-- _queue_named: the row of a queue, or a clear error.
+create or replace function plane._queue_named(
     p_queue text
 )
     returns plane.queue
@@ -22,8 +22,8 @@ begin
 end;
 $$;
 
-revoke all on function plane._queue(text) from public;
+revoke all on function plane._queue_named(text) from public;
 
-comment on function plane._queue(text) is
+comment on function plane._queue_named(text) is
 'The row of the queue of this name.
 Raises PL404 no such queue.';

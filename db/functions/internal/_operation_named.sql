@@ -1,5 +1,5 @@
--- _operation: the manifest entry of an operation, the newest version when none is named.
-create or replace function plane._operation(
+-- _operation_named: the manifest entry of an operation, the newest version when none is named.
+create or replace function plane._operation_named(
     p_queue     plane.queue,
     p_operation text,
     p_version   integer
@@ -36,9 +36,9 @@ begin
 end;
 $$;
 
-revoke all on function plane._operation(plane.queue, text, integer) from public;
+revoke all on function plane._operation_named(plane.queue, text, integer) from public;
 
-comment on function plane._operation(plane.queue, text, integer) is
+comment on function plane._operation_named(plane.queue, text, integer) is
 'The manifest entry of an operation.
 Raises PL404 no such operation.
 Raises PL503 no manifest yet.';
