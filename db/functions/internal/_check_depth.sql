@@ -1,4 +1,4 @@
--- _check_depth: refuses more work than the queue may hold. Approximate: callers at once do not see each other.
+-- _check_depth: refuses more work than a queue with a max_depth may hold. Approximate: callers at once do not see each other.
 create or replace function plane._check_depth(
     p_queue plane.queue
 )
@@ -8,9 +8,6 @@ create or replace function plane._check_depth(
     set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if p_queue.max_depth is null then
-        return;
-    end if;
     perform from (
         select from plane.ready r where r.queue_id = p_queue.id
         union all

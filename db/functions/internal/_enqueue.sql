@@ -43,8 +43,12 @@ begin
                 return;
             end if;
         end if;
-        perform plane._check_depth(p_queue);
-        p_priority := plane._open_priority(p_queue, p_priority);
+        if p_queue.max_depth is not null then
+            perform plane._check_depth(p_queue);
+        end if;
+        if not p_queue.lanes @> array[plane._lane(p_priority, false)] then
+            p_priority := plane._open_priority(p_queue, p_priority);
+        end if;
 
         with claimed_key as (
             insert into plane.live_key (key, job_id)
