@@ -9,7 +9,7 @@ import pytest
 
 from pgplane.edge import pump as pump_module
 from pgplane.edge.pump import MAX_READ, ReplyPump, Waiter
-from pgplane.errors import Unavailable
+from pgplane.errors import Busy, Unavailable
 from pgplane.records import Job
 
 from .edges import until
@@ -32,6 +32,7 @@ class Database:
         self.calls: list[str] = []
         self.reads: list[list[tuple[int, str]]] = []
         self.down = False
+        self.most = MAX_READ
         self.before_read: Callable[[], None] = lambda: None
 
     async def call(self, function: Any, *args: Any) -> Any:
@@ -55,6 +56,8 @@ class Database:
         return self._see(job_id, scope_key)
 
     def get_results(self, _queue: str, wanted: Sequence[tuple[int, str]]) -> list[Job]:
+        if len(wanted) > self.most:
+            raise Busy("the queue database takes too long")
         self.reads.append(list(wanted))
         return [found for pair in wanted if (found := self._see(*pair))]
 
@@ -156,7 +159,45 @@ async def test_a_large_read_is_split(pump: ReplyPump, database: Database) -> Non
     assert sorted(map(len, database.reads)) == [1, MAX_READ]
 
 
-@pytest.mark.parametrize("payload", ["", "8", "x", "7.5", "-7", "８", ",,", "9" * 30])
+async def test_a_read_that_takes_too_long_is_split_until_it_does_not(
+    pump: ReplyPump, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pump_module, "RETRY_SECONDS", 0.01)
+    found = [await attach(pump, database, n) for n in range(100)]
+    database.jobs.update({n: job(n, "done") for n in range(100)})
+    database.most = 7
+    pump.read_all()
+    assert all(await asyncio.gather(*(waiter.settle(5) for waiter in found)))
+
+
+async def test_what_has_ended_is_not_read_again(pump: ReplyPump, database: Database) -> None:
+    waiter, other = await attach(pump, database, 7), await attach(pump, database, 8)
+    database.jobs[7] = job(7, "done")
+    pump.notified("plane_done", "7")
+    assert await waiter.settle(5)
+    database.jobs[8] = job(8, "done")
+    pump.read_all()
+    assert await other.settle(5)
+    assert database.reads == [[(7, KEY)], [(8, KEY)]]
+
+
+async def test_an_answer_that_cannot_be_told_silences_nobody(
+    pump: ReplyPump, database: Database
+) -> None:
+    def fail(row: Job) -> None:
+        if row.status == "done":
+            raise ValueError("untellable")
+
+    found = [await attach(pump, database, n) for n in range(20)]
+    for waiter in found[::2]:
+        waiter.listen(fail)
+    database.jobs.update({n: job(n, "done") for n in range(20)})
+    pump.read_all()
+    assert all(await asyncio.gather(*(waiter.settle(5) for waiter in found[1::2])))
+    assert len(database.reads) == 1
+
+
+@pytest.mark.parametrize("payload", ["", "8", "x", "7.5", "-7", "８", ",,", "9" * 30, "9" * 5000])
 async def test_a_payload_is_only_a_hint(pump: ReplyPump, database: Database, payload: str) -> None:
     waiter = await attach(pump, database, 7)
     pump.notified("plane_done", payload)

@@ -98,6 +98,13 @@ def test_an_error_of_no_shape_is_still_a_problem(error: bytes) -> None:
     assert data["detail"]
 
 
+@pytest.mark.parametrize("levels", [251, 300, 3000])
+def test_an_error_nested_beyond_printing_is_still_a_problem(levels: int) -> None:
+    error = f'{{"status":404,"code":"X","deep":{"[" * levels + "]" * levels}}}'
+    data = refusal(job(error=error.encode()))
+    assert (data["status"], data["code"]) == ((404, "X") if levels < 1000 else (500, "REFUSED"))
+
+
 def test_numbers_of_a_refusal_keep_their_digits() -> None:
     error = b'{"status":404,"id":9223372036854775808123,"price":1.10}'
     for text in (replies.document(job(error=error)), replies.ending(job(error=error))):

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from pgplane.listener import Listener
+from pgplane.listener import Listener, OnNotification
 
 from .postgres import for_role
 
@@ -42,12 +42,16 @@ def ears() -> Ears:
 
 @asynccontextmanager
 async def listening(
-    url: str, ears: Ears, probe_seconds: float = 15, answer_seconds: float = 5
+    url: str,
+    ears: Ears,
+    probe_seconds: float = 15,
+    answer_seconds: float = 5,
+    on_notification: OnNotification | None = None,
 ) -> AsyncIterator[Listener]:
     listener = Listener(
         url,
         ["plane_ready"],
-        on_notification=ears.on_notification,
+        on_notification=on_notification or ears.on_notification,
         on_connect=ears.on_connect,
         reconnect_seconds=(0.01, 0.02),
         probe_seconds=probe_seconds,
@@ -105,6 +109,21 @@ async def test_it_reconnects_and_says_so(queue_db: str, ears: Ears) -> None:
             assert await ears.next() == ("plane_ready", str(number))
             cut(queue_db)
         await ears.connection()
+
+
+async def test_a_callback_that_fails_does_not_end_it(queue_db: str, ears: Ears) -> None:
+    def stumble(channel: str, payload: str) -> None:
+        ears.on_notification(channel, payload)
+        if payload == "stone":
+            raise ValueError(payload)
+
+    async with listening(queue_db, ears, on_notification=stumble):
+        await ears.connection()
+        notify(queue_db, "plane_ready", "stone")
+        assert await ears.next() == ("plane_ready", "stone")
+        await ears.connection()
+        notify(queue_db, "plane_ready", "on")
+        assert await ears.next() == ("plane_ready", "on")
 
 
 async def test_it_says_why_it_cannot_listen(queue_db: str, ears: Ears) -> None:

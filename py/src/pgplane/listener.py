@@ -96,6 +96,11 @@ class Listener:
                 pause = self._reconnect_seconds[min(failures, len(self._reconnect_seconds)) - 1]
                 log.warning("listener.lost", reason=reason, retry_seconds=pause)
                 await asyncio.sleep(pause)
+            except Exception:
+                self._lost("a fault nobody foresaw")
+                pause = self._reconnect_seconds[-1]
+                log.exception("listener.lost", reason=self.reason, retry_seconds=pause)
+                await asyncio.sleep(pause)
 
     def _explain(self, error: Exception) -> str:
         if not isinstance(error, TimeoutError):

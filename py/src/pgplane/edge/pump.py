@@ -1,6 +1,7 @@
 """The reply pump: who in this process waits for which job, and what tells them of its end."""
 
 import asyncio
+import re
 from collections import defaultdict
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -9,7 +10,7 @@ from uuid import uuid4
 
 from pgplane import ledger, logs
 from pgplane.edge.database import QueueDatabase
-from pgplane.errors import LedgerError
+from pgplane.errors import Busy, LedgerError
 from pgplane.records import Job
 
 log = logs.get("edge")
@@ -18,6 +19,7 @@ CHANNEL = "plane_done"
 TERMINAL = frozenset({"done", "poison", "cancelled"})
 MAX_READ = 500
 RETRY_SECONDS = 1.0
+_JOB_ID = re.compile(r"[0-9]{1,19}")
 
 
 class Waiter:
@@ -75,6 +77,7 @@ class ReplyPump:
         self._wake = asyncio.Event()
         self._name = f"edge-{uuid4().hex[:12]}"
         self._numbers = count(1)
+        self._batch = MAX_READ
 
     def __len__(self) -> int:
         return sum(map(len, self._waiting.values()))
@@ -120,7 +123,7 @@ class ReplyPump:
     def notified(self, _channel: str, payload: str) -> None:
         """Take a notification: job ids, separated by commas."""
         for word in payload.split(","):
-            if word.isascii() and word.isdigit() and (job_id := int(word)) in self._waiting:
+            if _JOB_ID.fullmatch(word) and (job_id := int(word)) in self._waiting:
                 self._unread.add(job_id)
         if self._unread:
             self._wake.set()
@@ -155,15 +158,25 @@ class ReplyPump:
         wanted: defaultdict[str, set[tuple[int, str]]] = defaultdict(set)
         for job_id in job_ids:
             for waiter in self._waiting.get(job_id, ()):
-                wanted[waiter.queue].add((job_id, waiter.scope_key))
+                if not waiter.settled:
+                    wanted[waiter.queue].add((job_id, waiter.scope_key))
         for queue, pairs in wanted.items():
             ordered = list(pairs)
-            for start in range(0, len(ordered), MAX_READ):
-                some = ordered[start : start + MAX_READ]
-                for job in await self._database.call(ledger.get_results, queue, some):
+            while some := ordered[: self._batch]:
+                try:
+                    jobs = await self._database.call(ledger.get_results, queue, some)
+                except Busy:  # large results may take longer than a call may: fewer at a time
+                    self._batch = max(1, len(some) // 4)
+                    raise
+                self._batch = min(MAX_READ, self._batch * 2)
+                del ordered[: len(some)]
+                for job in jobs:
                     self._deliver(queue, job)
 
     def _deliver(self, queue: str, job: Job) -> None:
         for waiter in list(self._waiting.get(job.job_id, ())):
             if waiter.queue == queue and waiter.scope_key == job.scope_key:
-                waiter.offer(job)
+                try:
+                    waiter.offer(job)
+                except Exception:  # one answer that cannot be told must not silence the others
+                    log.exception("reply.crashed", job_id=job.job_id)

@@ -121,8 +121,7 @@ def _problem(job: Job) -> Problem | None:
 
 def _refusal(error: bytes, job_id: str) -> Problem:
     """The problem for a handler's `{status, code, message, …}`; what is not so gets defaults."""
-    payload: Any = json.loads(bytes(error), parse_int=_number, parse_float=_number)
-    fields: dict[str, Any] = payload if isinstance(payload, dict) else {}
+    fields = _fields(error)
     status, code, message = (fields.pop(name, None) for name in ("status", "code", "message"))
     if not isinstance(status, int) or not 400 <= status <= 599:
         status = 500
@@ -132,6 +131,28 @@ def _refusal(error: bytes, job_id: str) -> Problem:
         message if isinstance(message, str) else title(status),
         extra={**fields, "jobId": job_id},
     )
+
+
+def _fields(error: bytes) -> dict[str, Any]:
+    """The members of an error payload that a document can hold; any worker may have written it."""
+    try:
+        payload: Any = json.loads(bytes(error), parse_int=_number, parse_float=_number)
+    except RecursionError:
+        return {}
+    return {
+        name: value
+        for name, value in (payload.items() if isinstance(payload, dict) else ())
+        if _printable(name, value)
+    }
+
+
+def _printable(*member: object) -> bool:
+    """Whether orjson takes it, as deep in a document as it will be: it prints 254 levels."""
+    try:
+        orjson.dumps([member])
+    except TypeError:
+        return False
+    return True
 
 
 def _number(text: str) -> int | orjson.Fragment:
