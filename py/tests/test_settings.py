@@ -61,11 +61,17 @@ def test_listening_goes_to_the_queue_database_unless_told_otherwise(
         ("CACHE_ENTRIES", "-1"),
         ("LOG_LEVEL", "loud"),
         ("SURFACES_TIER", "dev"),
+        ("QUEUE_URL", "postgresql://ada:hunter2%zz@db/queue"),
+        ("LISTEN_URL", "postgresql://ada:hunter2/x@db/queue"),
+        ("CLIENT_URL", "postgresql://ada:x@hunter2@db/queue"),
+        ("QUEUE_URL", "host=db password=x hunter2"),
+        ("QUEUE_URL", "postgres//ada:hunter2@db/queue"),
     ],
 )
 def test_nonsense_is_refused_by_name(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str
 ) -> None:
     monkeypatch.setenv(f"PLANE_{name}", value)
-    with pytest.raises(ValidationError, match=name.lower()):
+    with pytest.raises(ValidationError, match=name.lower()) as refused:
         Settings()
+    assert "hunter2" not in str(refused.value), "nothing of what may be a password is repeated"

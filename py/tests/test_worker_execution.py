@@ -5,7 +5,7 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NoReturn
 
 import psycopg
 import pytest
@@ -230,6 +230,31 @@ def test_a_failure_tells_no_secrets() -> None:
         "message": "cannot reach postgresql://***@db/x, token: ***",
         "type": "RuntimeError",
     }
+
+
+def test_a_failure_that_cannot_be_printed_is_one_too() -> None:
+    class MuteError(Exception):
+        def __str__(self) -> str:
+            raise ValueError("no words")
+
+    assert json.loads(failure(MuteError()))["message"] == "MuteError"
+
+
+@pytest.mark.parametrize("kind", [SystemExit, KeyboardInterrupt])
+@pytest.mark.parametrize("where", ["handler", "gate"])
+async def test_nothing_that_an_author_raises_ends_the_worker(
+    desk: Desk, kind: type[BaseException], where: str
+) -> None:
+    def leave(*_: object) -> NoReturn:
+        raise kind
+
+    async def handler(params: Ask, envelope: Envelope, client: AsyncConnection[Any]) -> object:
+        return leave()
+
+    gates = [leave] if where == "gate" else []
+    desk.surface.operation("leaving", gates=gates)(handler)
+    with pytest.raises(RuntimeError, match=kind.__name__):
+        await asyncio.create_task(desk.executor.execute(claim("leaving")))
 
 
 def test_a_database_error_keeps_its_code_but_not_its_rows(queue_db: str) -> None:

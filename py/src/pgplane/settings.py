@@ -1,7 +1,10 @@
 """Settings: every `PLANE_*` environment variable, typed and with its default."""
 
+import re
 from typing import Annotated, Any, Literal
 
+from psycopg import ProgrammingError
+from psycopg.conninfo import conninfo_to_dict
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
@@ -21,7 +24,11 @@ class Settings(BaseSettings):
     """
 
     model_config = SettingsConfigDict(
-        env_prefix="PLANE_", env_ignore_empty=True, extra="ignore", frozen=True
+        env_prefix="PLANE_",
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
+        hide_input_in_errors=True,
     )
 
     queue_url: str | None = _secret()
@@ -80,6 +87,22 @@ class Settings(BaseSettings):
     def _split(cls, value: object) -> object:
         if isinstance(value, str):
             return tuple(part.strip() for part in value.split(",") if part.strip())
+        return value
+
+    @field_validator("queue_url", "listen_url", "client_url")
+    @classmethod
+    def _readable(cls, value: str | None) -> str | None:
+        """Refuse what libpq would read otherwise than meant: its messages quote pieces of it."""
+        try:
+            at = {key: str(part) for key, part in conninfo_to_dict(value or "").items()}
+            good = "@" not in at.get("host", "")[1:] and re.fullmatch(r"[\d,]*", at.get("port", ""))
+        except ProgrammingError:
+            good = None
+        if not good:
+            raise ValueError(
+                "this is no connection string; in a URL, a password's special characters are"
+                " percent-encoded (%40 for @)"
+            )
         return value
 
     @property

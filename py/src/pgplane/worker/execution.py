@@ -1,7 +1,5 @@
 """Execution: one claimed job from its params to its answer."""
 
-import re
-from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
@@ -71,6 +69,12 @@ class Executor:
 
     async def execute(self, claim: Claim) -> Completion:
         """The job's answer; an expected refusal is one. Raises whatever else a handler raises."""
+        try:
+            return await self._execute(claim)
+        except (SystemExit, KeyboardInterrupt) as error:  # they would end the worker
+            raise RuntimeError(f"the operation raised {type(error).__name__}") from error
+
+    async def _execute(self, claim: Claim) -> Completion:
         operation = self.operation(claim)
         try:
             envelope = _envelope(claim, operation)
@@ -105,8 +109,6 @@ class Executor:
                 value = await operation.handler(params, envelope, client)
         except HttpError as refusal:
             return _refused(refusal.payload())
-        except SystemExit as error:
-            raise RuntimeError("the handler called exit") from error
         text, replaced = encode(value)
         if replaced:
             log.warning("result.altered", job_id=claim.job_id, replaced=replaced)
@@ -161,23 +163,19 @@ def _too_large(operation: Operation, size: int) -> dict[str, object]:
     }
 
 
-_CREDENTIALS: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
-    (re.compile(r"://[^/\s@]*@"), "://***@"),
-    (re.compile(r"(?i)\b(password|passwd|secret|token|api_?key)(\s*[=:]\s*)\S+"), r"\1\2***"),
-]
-
-
 def failure(error: BaseException) -> str:
     """The payload `{code, message, type}` of a failed attempt: no traceback, no credentials.
 
     Of a database error only the primary message is kept: its detail may quote rows.
     """
-    message, code = str(error), "FAILED"
+    code = "FAILED"
+    try:
+        message = str(error)
+    except Exception:  # a handler's own exception may have no words
+        message = ""
     if isinstance(error, psycopg.Error) and error.diag.message_primary:
         message, code = error.diag.message_primary, f"SQL_{error.sqlstate}"
-    for pattern, mask in _CREDENTIALS:
-        message = pattern.sub(mask, message)
-    message = message.strip().split("\n", 1)[0][:MESSAGE_LENGTH]
+    message = logs.mask(message).strip().split("\n", 1)[0][:MESSAGE_LENGTH]
     kind = type(error).__name__
     return encode({"code": code, "message": message or kind, "type": kind}).text
 
