@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import psycopg
 import pytest
+from psycopg.rows import dict_row
 
 from pgplane import session
 
@@ -67,6 +68,38 @@ async def test_a_statement_has_its_time(client_db: ClientDatabase) -> None:
                 await client.execute("select pg_sleep(30)")
         row = await (await connection.execute("show statement_timeout")).fetchone()
         assert row == ("0",), "the limit ends with the transaction"
+
+
+LEAVINGS = """
+    set search_path = elsewhere; set app.client = 'acme'; set lock_timeout = '1ms';
+    listen gossip; prepare kept as select 1; select pg_advisory_lock(1);
+    declare held cursor with hold for select 'a row of acme'; commit
+"""
+LEFT = """
+    select current_setting('search_path') = 'elsewhere',
+           current_setting('app.client', true) = 'acme',
+           current_setting('lock_timeout') = '1ms', (select count(*) from pg_listening_channels()),
+           (select count(*) from pg_prepared_statements), (select count(*) from pg_cursors),
+           (select count(*) from pg_locks where locktype = 'advisory' and pid = pg_backend_pid())
+"""
+
+
+async def test_a_handler_finds_nothing_of_the_one_before(client_db: ClientDatabase) -> None:
+    async with session.client_pool(client_db.reader, size=1) as pool:
+        async with pool.connection() as connection:
+            pid = connection.info.backend_pid
+            async with session.reading(connection, 5) as client:
+                client.row_factory = dict_row
+                for statement in LEAVINGS.split(";"):
+                    await client.execute(statement.encode())
+                await client.set_read_only(False)
+        async with pool.connection() as connection, session.reading(connection, 5) as client:
+            assert connection.info.backend_pid == pid
+            row = await (await client.execute(LEFT)).fetchone()
+            assert row is not None
+            assert [bool(left) for left in row] == [False] * 7
+            row = await (await client.execute("show transaction_read_only")).fetchone()
+            assert row == ("on",)
 
 
 async def test_a_connection_that_the_server_closed_is_not_lent(
@@ -159,6 +192,37 @@ async def test_a_role_that_the_login_can_become_counts(
             owner.execute("revoke all on flights from hidden_writer")
             superuser.execute("drop role heir")
             superuser.execute("drop role hidden_writer")
+
+
+@pytest.mark.parametrize(
+    ("role", "right", "remedy"),
+    [
+        ("boss superuser", "it is a member of boss, a superuser", "revoke boss from heir"),
+        (
+            "boss in role pg_execute_server_program",
+            "it is a member of pg_execute_server_program",
+            "revoke pg_execute_server_program from boss",
+        ),
+        (
+            "boss in role pg_write_server_files",
+            "it is a member of pg_write_server_files",
+            "revoke pg_write_server_files from boss",
+        ),
+    ],
+)
+async def test_a_role_that_writes_everything_counts(
+    client_db: ClientDatabase, server: Server, role: str, right: str, remedy: str
+) -> None:
+    with psycopg.connect(server.database_url("postgres"), autocommit=True) as superuser:
+        superuser.execute(f"create role {role}".encode())
+        superuser.execute("create role heir login noinherit in role boss")
+        try:
+            assert (right, remedy) in await writable(for_role(client_db.owner, "heir"))
+            superuser.execute(remedy.encode())
+            assert await writable(for_role(client_db.owner, "heir")) == []
+        finally:
+            superuser.execute("drop role heir")
+            superuser.execute("drop role boss")
 
 
 async def test_owners_and_superusers_are_writers(

@@ -14,10 +14,17 @@ from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
 import psycopg
-from psycopg import AsyncConnection, AsyncRawCursor, IsolationLevel, sql
+from psycopg import (
+    AsyncConnection,
+    AsyncCursor,
+    AsyncRawCursor,
+    AsyncServerCursor,
+    IsolationLevel,
+    sql,
+)
 from psycopg.abc import Buffer
 from psycopg.adapt import Loader
-from psycopg.rows import args_row
+from psycopg.rows import args_row, tuple_row
 from psycopg_pool import AsyncConnectionPool
 
 Connection = AsyncConnection[Any]
@@ -124,24 +131,42 @@ async def breaking_off(connection: Connection, seconds: float) -> AsyncIterator[
 
 
 def client_pool(url: str, *, size: int) -> AsyncConnectionPool[Connection]:
-    """A closed pool for `reading` the client database; what the server closed is not lent."""
+    """A closed pool for `reading` the client database; what the server closed is not lent.
+
+    Handlers of several clients use a connection one after another: whatever one leaves behind is
+    undone before the next.
+    """
 
     async def configure(connection: Connection) -> None:
         _register_raw_json(connection)
-        await connection.set_isolation_level(IsolationLevel.REPEATABLE_READ)
-        await connection.set_read_only(True)
+        await _set_reading(connection)
+
+    async def reset(connection: Connection) -> None:
+        await _set_reading(connection)
+        await connection.execute("discard all")
 
     return AsyncConnectionPool(
         url,
         kwargs=_options("pgplane worker client"),
         connection_class=AsyncConnection[Any],
         configure=configure,
+        reset=reset,
         check=_check_if_told,
         min_size=1,
         max_size=size,
         timeout=CHECKOUT_SECONDS,
         open=False,
     )
+
+
+async def _set_reading(connection: Connection) -> None:
+    connection.row_factory = tuple_row
+    connection.cursor_factory = AsyncCursor
+    connection.server_cursor_factory = AsyncServerCursor
+    connection.prepare_threshold = None
+    await connection.set_autocommit(True)
+    await connection.set_isolation_level(IsolationLevel.REPEATABLE_READ)
+    await connection.set_read_only(True)
 
 
 async def _check_if_told(connection: Connection) -> None:
@@ -243,13 +268,17 @@ with reach as (
                case t.kind when 'table' then array['INSERT', 'UPDATE', 'DELETE', 'TRUNCATE']
                            else array['CREATE'] end)
     union all
-    select pg_catalog.format('it is a member of %I', rolname),
-           pg_catalog.format('revoke %I from %I', rolname, session_user)
-      from reach
-     where rolname = 'pg_write_all_data'
+    select pg_catalog.format('it is a member of %I%s', r.rolname,
+               case when r.rolsuper then ', a superuser' end),
+           pg_catalog.format('revoke %I from %I', r.rolname, reach.rolname)
+      from pg_catalog.pg_roles r
+      join pg_catalog.pg_auth_members m on m.roleid = r.oid
+      join reach on reach.oid = m.member
+     where r.rolsuper
+        or r.rolname in ('pg_write_all_data', 'pg_write_server_files', 'pg_execute_server_program')
 )
 select thing, remedy from super
-union all
+union
 select thing, remedy from found where not exists (select from super)
  order by 1
 """
@@ -259,7 +288,8 @@ async def writable(connection: Connection) -> list[Writable]:
     """What this login may change, by itself or through a role it can become; [] if it only reads.
 
     Looked at: INSERT, UPDATE, DELETE, TRUNCATE, columns included, on every table and view outside
-    the system schemas; CREATE in every schema but temporary ones and in the database; ownership.
+    the system schemas; CREATE in every schema but temporary ones and in the database; ownership;
+    membership in roles that write everything, superusers among them.
     """
     async with connection.cursor(row_factory=args_row(Writable)) as cursor:
         await cursor.execute(_WRITABLE)
