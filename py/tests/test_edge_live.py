@@ -19,7 +19,7 @@ from pgplane.edge.routes import Edge
 from pgplane.edge.server import AddressError, listen
 from pgplane.settings import Settings
 
-from .edges import Plane, ask, on_a_port, ready, until
+from .edges import Plane, ask, on_a_port, ready, running, until
 from .issuer import Issuer
 
 Opened = tuple[httpx2.AsyncClient, Edge]
@@ -250,6 +250,40 @@ async def test_a_client_that_leaves_frees_everything(edge: Opened, issuer: Issue
         await events.next()
         assert (len(parts.pump), len(parts.streams)) == (1, 1)
     await until(lambda: (len(parts.pump), len(parts.streams)) == (0, 0))
+
+
+async def test_a_caller_that_waits_is_told_where_its_answer_will_be_when_the_edge_goes(
+    plane: Plane, settings: Settings, issuer: Issuer
+) -> None:
+    headers = issuer.bearer() | {"Prefer": "wait=50"}
+    question = {"operation": "airlines", "params": {}}
+    leaving = server.make_server(settings)
+    app: Any = leaving.config.app
+    with listen("127.0.0.1", 0) as listening:
+        base_url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        async with httpx2.AsyncClient(base_url=base_url, timeout=30) as client:
+            async with running(leaving, listening):
+                asking = client.post("/api/flights/q", json=question, headers=headers)
+                asked = asyncio.create_task(asking)
+                await until(lambda: len(app.state.edge.pump) == 1)
+            response = await asked
+    assert response.status_code == 202
+    assert response.json()["streamUrl"]
+
+
+async def test_a_client_that_leaves_while_it_asks_is_no_fault(
+    edge: Opened, plane: Plane, issuer: Issuer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    client, _ = edge
+    token = issuer.bearer()["Authorization"]
+    address = client.base_url
+    with socket.create_connection((address.host, address.port)) as leaving:
+        head = f"POST /api/flights/q HTTP/1.1\r\nHost: edge\r\nAuthorization: {token}\r\n"
+        leaving.sendall(f"{head}Content-Length: 99\r\n\r\n{{".encode())
+        await asyncio.sleep(0.2)
+    await asyncio.sleep(0.2)
+    await ask(client, issuer)
+    assert "request.crashed" not in "".join(capsys.readouterr())
 
 
 async def test_head_ends(edge: Opened, issuer: Issuer) -> None:

@@ -42,6 +42,13 @@ async def test_a_listener_that_hears_nothing_is_not_ready(plane: Plane, settings
         assert reason.startswith("listener: ")
 
 
+async def test_who_asks_while_it_is_being_found_out_is_not_told_that_all_is_well(
+    client: httpx2.AsyncClient,
+) -> None:
+    answers = await asyncio.gather(*(client.get("/readyz") for _ in range(2)))
+    assert answers[1].status_code == 503
+
+
 async def test_a_ready_edge_says_so(client: httpx2.AsyncClient) -> None:
     await ready(client)
     assert (await client.get("/readyz")).json() == {"status": "ready"}
@@ -95,6 +102,45 @@ async def test_an_edge_comes_back_with_its_database(
             admin.execute(f"alter database {name} allow_connections true")
             await until(is_back)
             await ready(client)
+
+
+async def test_a_strangers_transaction_does_not_hold_up_other_questions(
+    client: httpx2.AsyncClient, plane: Plane, issuer: Issuer, settings: Settings, queue_db: str
+) -> None:
+    await ask(client, issuer, params={"warm": "up"})
+    with psycopg.connect(queue_db) as stranger:
+        ((envelope,),) = plane.look("select envelope::text from plane.jobs")
+        stranger.execute(
+            "select plane.submit_request('surface-flights', 'airlines', '{}', %s)", [envelope]
+        )
+        stuck = [
+            asyncio.create_task(client.post(ASK, json=QUESTION, headers=issuer.bearer()))
+            for _ in range(2 * settings.pool_size)
+        ]
+        await asyncio.sleep(0.1)
+        await ask(client, issuer, params={"other": "question"})
+        assert {problem(response, 503)["code"] for response in await asyncio.gather(*stuck)} == {
+            "BUSY"
+        }
+
+
+async def test_an_unfinished_completion_does_not_hold_up_other_questions(
+    client: httpx2.AsyncClient, plane: Plane, issuer: Issuer, settings: Settings, queue_db: str
+) -> None:
+    await ask(client, issuer)
+    job = plane.claim()
+    with psycopg.connect(queue_db) as worker:
+        worker.execute("select plane.complete_job(%s, %s, '1')", job)
+        waiting = issuer.bearer() | {"Prefer": "wait=5"}
+        stuck = [
+            asyncio.create_task(client.post(ASK, json=QUESTION, headers=waiting))
+            for _ in range(2 * settings.pool_size)
+        ]
+        await asyncio.sleep(0.1)
+        await ask(client, issuer, params={"other": "question"})
+        worker.commit()
+        for response in await asyncio.gather(*stuck):
+            assert response.status_code in (200, 202, 503)
 
 
 async def test_waiting_for_a_strangers_transaction_ends_in_503(

@@ -142,7 +142,7 @@ async def test_the_router_refuses_with_problems_too(
     client: httpx2.AsyncClient, issuer: Issuer
 ) -> None:
     assert problem(await client.get("/nothing"), 404)["code"] == "NOT_FOUND"
-    assert problem(await client.get("/api/flights/q/seven"), 404)["code"] == "NOT_FOUND"
+    assert problem(await client.get("/api/flights/q/seven"), 404)["code"] == "NO_SUCH_JOB"
     wrong = await client.delete(ASK)
     assert problem(wrong, 405)["code"] == "METHOD_NOT_ALLOWED"
     assert wrong.headers["Allow"] == "POST"
@@ -174,3 +174,16 @@ async def test_a_missing_grant_is_the_deployments_fault(
         response = await client.post(ASK, json=QUESTION, headers=issuer.bearer())
         assert problem(response, 500)["code"] == "INTERNAL"
         assert "permission" not in response.text
+
+
+@pytest.mark.parametrize("digits", ["9" * 20, "9" * 5000, "1e3", "-1", "%D9%A1"])
+@pytest.mark.parametrize("rest", ["", "/stream?ticket=x"])
+async def test_what_is_no_job_id_is_no_job(
+    client: httpx2.AsyncClient, issuer: Issuer, digits: str, rest: str
+) -> None:
+    problem(await client.get(f"{ASK}/{digits}{rest}", headers=issuer.bearer()), 404)
+
+
+async def test_a_slash_too_many_is_not_found(client: httpx2.AsyncClient, issuer: Issuer) -> None:
+    for address in (f"{ASK}/", f"{ASK}/1/", f"{ASK}/1/stream/?ticket=x", "/livez/"):
+        problem(await client.get(address, headers=issuer.bearer()), 404)

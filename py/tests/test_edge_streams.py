@@ -217,6 +217,13 @@ async def test_a_drain_ends_every_stream_within_its_window(quiet: Streams) -> No
         assert client.sent[-1]["more_body"] is False
 
 
+async def test_a_stream_that_opens_during_a_drain_ends_too(quiet: Streams) -> None:
+    quiet.drain(0.05)
+    client = Client(quiet.open(lambda: None))
+    await client.task
+    assert client.body.startswith(b"retry: ")
+
+
 async def test_a_drain_is_spread(quiet: Streams) -> None:
     moments: list[float] = []
     loop = asyncio.get_running_loop()

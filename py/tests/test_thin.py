@@ -167,6 +167,7 @@ def test_the_session_module_reads_catalogs_and_sets_up_sessions_only() -> None:
         tree.VariableShowStmt,
         tree.ListenStmt,
         tree.UnlistenStmt,
+        tree.DiscardStmt,
         tree.NotifyStmt,
     )
     for statement in statements(SESSION):

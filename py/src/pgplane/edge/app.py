@@ -77,6 +77,7 @@ def create_app(settings: Settings, static_dir: Path | None = None) -> Starlette:
         exception_handlers=dict.fromkeys((Problem, LedgerError, HTTPException), answer),
         lifespan=lifespan,
     )
+    app.router.redirect_slashes = False
     app.state.edge = edge
     return app
 

@@ -20,7 +20,7 @@ class Readiness:
         self._database = database
         self._listener = listener
         self._streams = streams
-        self._reasons: list[str] = []
+        self._reasons = ["starting"]
         self._asked_at = float("-inf")
 
     async def reasons(self) -> list[str]:

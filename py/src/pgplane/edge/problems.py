@@ -8,7 +8,7 @@ import orjson
 import structlog
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -168,6 +168,8 @@ class Boundary:
         with structlog.contextvars.bound_contextvars(request_id=request_id):
             try:
                 await self.app(scope, receive, send_with_id)
+            except ClientDisconnect:
+                return  # nobody is there to be answered
             except Exception:
                 log.exception("request.crashed", method=scope["method"], path=scope["path"])
                 if started:

@@ -31,6 +31,7 @@ class Waiter:
         self.scope_key = scope_key
         self.job: Job | None = None
         self._listener: Callable[[Job], None] | None = None
+        self._enough = asyncio.Event()
 
     @property
     def settled(self) -> bool:
@@ -51,15 +52,18 @@ class Waiter:
             listener(self.job)
 
     async def settle(self, seconds: float) -> bool:
-        """Wait until the job has ended, at most so long; whether it has."""
-        ended = asyncio.Event()
-        self.listen(lambda _job: ended.set() if self.settled else None)
+        """Wait until the job has ended, at most so long, or till told to give up; whether so."""
+        self.listen(lambda _job: self._enough.set() if self.settled else None)
         try:
             async with asyncio.timeout(seconds):
-                await ended.wait()
+                await self._enough.wait()
         except TimeoutError:
             pass
         return self.settled
+
+    def give_up(self) -> None:
+        """End a `settle` now."""
+        self._enough.set()
 
 
 class ReplyPump:
@@ -119,6 +123,12 @@ class ReplyPump:
             waiters.discard(waiter)
             if not waiters:
                 del self._waiting[waiter.job_id]
+
+    def give_up(self) -> None:
+        """End every `settle` now: this process is on its way out."""
+        for waiters in self._waiting.values():
+            for waiter in waiters:
+                waiter.give_up()
 
     def notified(self, _channel: str, payload: str) -> None:
         """Take a notification: job ids, separated by commas."""

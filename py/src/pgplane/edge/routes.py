@@ -19,10 +19,12 @@ from pgplane.edge.questions import read_question
 from pgplane.edge.scopes import ScopeKeys
 from pgplane.edge.streams import Streams
 from pgplane.edge.tickets import SharedTickets
+from pgplane.errors import Busy
 from pgplane.records import Job, Submitted
 from pgplane.settings import Settings
 
 MAX_JOB_ID = 2**63 - 1
+_JOB_ID = re.compile(r"[0-9]{1,19}")
 _WAIT = re.compile(r'(?:^|[,;])\s*wait\s*=\s*"?([0-9]{1,4})"?\s*(?:$|[,;])')
 _NO_STORE = {"Cache-Control": "no-store"}
 
@@ -142,8 +144,8 @@ async def readyz(request: Request) -> Response:
 
 ROUTES = [
     Route("/api/{surface}/q", submit, methods=["POST"]),
-    Route("/api/{surface}/q/{job_id:int}", poll, methods=["GET"]),
-    Route("/api/{surface}/q/{job_id:int}/stream", stream, methods=["GET"]),
+    Route("/api/{surface}/q/{job_id}", poll, methods=["GET"]),
+    Route("/api/{surface}/q/{job_id}/stream", stream, methods=["GET"]),
     Route("/livez", livez, methods=["GET"]),
     Route("/readyz", readyz, methods=["GET"]),
 ]
@@ -163,10 +165,15 @@ async def _stream_keys(edge: Edge, request: Request, surface: str, job_id: int) 
 async def _settled(
     edge: Edge, queue: str, job_id: int, scope_keys: tuple[str, ...], seconds: float
 ) -> Job | None:
-    """The job, if it ends within so many seconds."""
-    waiter = await edge.pump.attach(queue, job_id, scope_keys, seconds)
+    """The job, if it ends within so many seconds, and while this edge stays."""
+    try:
+        waiter = await edge.pump.attach(queue, job_id, scope_keys, seconds)
+    except Busy:  # the question is accepted all the same
+        return None
     if waiter is None:
         return None
+    if edge.streams.draining:
+        seconds = 0
     try:
         return waiter.job if await waiter.settle(seconds) else None
     finally:
@@ -174,10 +181,10 @@ async def _settled(
 
 
 def _job_of(request: Request) -> tuple[str, int]:
-    job_id: int = request.path_params["job_id"]
-    if job_id > MAX_JOB_ID:
+    digits: str = request.path_params["job_id"]
+    if not _JOB_ID.fullmatch(digits) or int(digits) > MAX_JOB_ID:
         raise _no_such_job()
-    return request.path_params["surface"], job_id
+    return request.path_params["surface"], int(digits)
 
 
 def _no_such_job() -> Problem:

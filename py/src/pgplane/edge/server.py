@@ -47,6 +47,7 @@ class Server(uvicorn.Server):
         # Uvicorn waits for open responses before it ends the lifespan: streams must end by now.
         log.info("edge.draining", streams=len(self._edge.streams), seconds=self._drain_seconds)
         self._edge.streams.drain(self._drain_seconds)
+        self._edge.pump.give_up()
         await super().shutdown(sockets)
         log.info("edge.stopped")
 

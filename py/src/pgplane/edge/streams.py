@@ -155,6 +155,8 @@ class Streams:
         """A new stream that beats with the others; it must be returned as a response."""
         stream = EventStream(self, on_close, self._send_timeout)
         min(self._slots, key=len).add(stream)
+        if self._draining:
+            asyncio.get_running_loop().call_soon(stream.finish, retry() + b"\n")
         return stream
 
     def discard(self, stream: EventStream) -> None:
