@@ -2,6 +2,7 @@
 
 import json
 import signal
+import time
 from collections.abc import Iterator
 from statistics import median
 
@@ -209,6 +210,24 @@ def test_sigterm_gives_back_what_does_not_finish_in_time(
     job = ledger.job(job_id)
     assert job["status"] == "pending"
     assert (job["dequeue_count"], job["max_dequeues"]) == (1, 6), "the try is not spent"
+
+
+def test_a_handler_that_is_deaf_does_not_keep_the_process(
+    ledger: Ledger, as_worker: str, client_db: ClientDatabase
+) -> None:
+    with running(as_worker, client_db.reader, grace_seconds="0") as worker:
+        job_id = ledger.held_by(worker, "deaf", seconds=3600)
+        with psycopg.connect(client_db.reader, autocommit=True) as onlooker:
+            while not onlooker.execute(
+                "select from pg_stat_activity where state = 'idle in transaction'"
+                " and query ~ 'deaf from now' and datname = current_database()"
+            ).fetchall():
+                time.sleep(0.01)
+
+        assert worker.terminate() == 0
+        assert worker.event("job.finished", job_id=job_id)["outcome"] == "released"
+        worker.event("worker.stopped")
+    assert ledger.job(job_id)["status"] == "pending"
 
 
 def test_a_lost_lease_stops_the_handler_and_its_query(

@@ -1,7 +1,9 @@
 """Real worker processes for tests, and the surface that they serve."""
 
+import asyncio
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from time import monotonic
 from typing import Any
 
 from psycopg import AsyncConnection
@@ -52,6 +54,16 @@ async def slow(params: Seconds, envelope: Envelope, client: AsyncConnection[Any]
 @surface.operation("impatient", timeout_seconds=1)
 async def impatient(params: Nothing, envelope: Envelope, client: AsyncConnection[Any]) -> object:
     await client.execute("select pg_sleep(60)")
+    return None
+
+
+@surface.operation("deaf", timeout_seconds=60)
+async def deaf(params: Seconds, envelope: Envelope, client: AsyncConnection[Any]) -> object:
+    await client.execute("select 'deaf from now on'")
+    until = monotonic() + params.seconds
+    while monotonic() < until:
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(0.1)
     return None
 
 

@@ -69,6 +69,8 @@ def run(settings: Settings, surface_path: str) -> None:
         refuse_another_queue(where.queue, surface)
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
             runner.run(_serve(settings, where, surface))
+            if runner.run(_deaf_are_left()):
+                os._exit(0)  # all is settled and said, and they would keep the loop for ever
     except BootRefusedError as refusal:
         log.error("worker.refused", reason=str(refusal))
         raise SystemExit(f"pgplane worker: {refusal}") from None
@@ -92,6 +94,14 @@ async def _serve(settings: Settings, where: Places, surface: Surface) -> None:
         if not signals.came:
             raise
         log.info("worker.stopped", queue=where.queue)
+
+
+async def _deaf_are_left() -> bool:
+    """Whether handlers still run that ignore their cancellation."""
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    return bool(left and (await asyncio.wait(left, timeout=1))[1])
 
 
 class _Signals:
