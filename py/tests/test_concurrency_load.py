@@ -116,7 +116,8 @@ def test_ten_thousand_calls_with_one_dedupe_key(
             "select id from plane.jobs where status = 'done' and (result ->> 'job')::bigint = id"
         )
         assert {row[0] for row in answered} == returned
-    assert len(returned) > 100, "the workers kept too few jobs coming and going to prove anything"
+    # one loop serves all: a job takes about three rounds, each of a call by every producer
+    assert len(returned) > 50, "the workers kept too few jobs coming and going to prove anything"
 
 
 async def watch_live_rows(connection: Connection, done: asyncio.Event) -> None:

@@ -461,3 +461,15 @@ def test_what_plain_yoyo_applied_is_on_record_too(bare_db: str, draft: Draft) ->
     draft.write("migrations/0001.word.sql", "create table plane.word (text varchar);")
     with pytest.raises(MigrationError, match=r"0001.word was changed"):
         migrations.migrate(bare_db, draft.tree)
+
+
+def test_the_ledger_is_not_reverted_under_live_jobs(bare_db: str) -> None:
+    migrations.migrate(bare_db)
+    with psycopg.connect(bare_db, autocommit=True) as connection:
+        connection.execute("select plane.create_queue('mail'), plane.enqueue('mail', 'send')")
+        with pytest.raises(MigrationError, match="there are live jobs"):
+            migrations.revert(bare_db, "0")
+        connection.execute(
+            "select plane.complete_job(job_id, attempt) from plane.claim_one('mail', 'w')"
+        )
+    assert migrations.revert(bare_db, "0").reverted == ["0001.ledger"]

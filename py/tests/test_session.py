@@ -234,7 +234,10 @@ async def test_owners_and_superusers_are_writers(
         "alter table public.flights owner to <another role>",
     ) in found
     assert await writable(for_role(client_db.owner, "postgres")) == [
-        ("postgres is a superuser", "alter role postgres nosuperuser")
+        (
+            "postgres is a superuser",
+            "create role <reader> login; grant pg_read_all_data to <reader>",
+        )
     ]
 
 

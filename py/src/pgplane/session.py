@@ -233,7 +233,7 @@ with reach as (
      where pg_catalog.pg_has_role(session_user, r.oid, 'member')
 ), super as (
     select pg_catalog.format('%I is a superuser', r.rolname) as thing,
-           pg_catalog.format('alter role %I nosuperuser', r.rolname) as remedy
+           'create role <reader> login; grant pg_read_all_data to <reader>' as remedy
       from pg_catalog.pg_roles r
      where r.rolname = session_user
        and r.rolsuper

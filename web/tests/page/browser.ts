@@ -1,6 +1,6 @@
-import { existsSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import type { Person } from '../../src/flights/people.js';
 import type { Requests } from '../../src/flights/requests.js';
@@ -35,7 +35,8 @@ export function launch(): Promise<Browser> {
   return chromium.launch({ executablePath, args: FLAGS });
 }
 
-const shots = mkdtempSync(join(tmpdir(), 'pgplane-page-'));
+const shots = fileURLToPath(new URL('../../../.test/page/', import.meta.url));
+mkdirSync(shots, { recursive: true });
 
 /** The page in a browser, and what the tests ask of it. */
 export class FlightsPage {

@@ -131,7 +131,13 @@ class Cluster:
             if answer.returncode == 0
             else answer.stdout.strip()
         )
-        data = (self.data / "PG_VERSION").read_text(encoding="ascii").strip()
+        try:
+            data = (self.data / "PG_VERSION").read_text(encoding="ascii").strip()
+        except OSError as error:
+            raise DemoError(
+                f"{self.data} is no whole PostgreSQL data directory: "
+                f"remove {self.home} and run `make demo` again"
+            ) from error
         if program != data:
             raise DemoError(
                 f"the data in {self.data} are of PostgreSQL {data}, "

@@ -59,6 +59,12 @@ def bootstrap(url: str, tree: Tree | None = None) -> None:
             connection.execute(text.encode())
         except errors.DuplicateSchema as there:
             raise MigrationError(f"{there.diag.message_primary} in this database") from there
+        except errors.InsufficientPrivilege as refused:
+            raise MigrationError(
+                f"{connection.info.user} may not bootstrap: {refused.diag.message_primary}."
+                " It needs CREATEROLE and CREATE on the database, and where another login has"
+                " made the roles, to be a superuser or that login"
+            ) from refused
 
 
 def migrate(url: str, tree: Tree | None = None) -> Change:
