@@ -59,6 +59,18 @@ def test_invalidation_drops_every_entry_of_the_tag_and_no_other(cache: TtlCache[
     assert [cache.get(key) for key in "abc"] == [None, None, "C"]
 
 
+def test_a_slow_old_computation_does_not_replace_a_newer_one(
+    cache: TtlCache[str], clock: Clock
+) -> None:
+    old = cache.as_of()
+    new = cache.as_of()
+    assert cache.put("a", "fresh", ttl=10, tags=(), as_of=new)
+    assert not cache.put("a", "stale", ttl=10, tags=(), as_of=old)
+    assert cache.get("a") == "fresh"
+    clock.now = 10
+    assert cache.put("a", "late", ttl=10, tags=(), as_of=old)
+
+
 def test_what_was_computed_before_an_invalidation_is_not_stored_after_it(
     cache: TtlCache[str],
 ) -> None:

@@ -28,19 +28,19 @@ class TtlCache(Generic[V]):
 
     `invalidate(tag)` costs the same however many entries carry the tag: it notes when the tag was
     last dropped, and entries computed before that are no longer served. A value is stored `as_of`
-    the moment its computation began, so one computed before an invalidation is not stored after it.
+    the moment its computation began, so one computed before an invalidation is not stored after it,
+    nor one in place of a value whose computation began later.
     """
 
     def __init__(self, entries: int = 500, clock: Callable[[], float] = time.monotonic) -> None:
         self._entries: FIFOCache[str, _Entry[V]] = FIFOCache(entries)
         self._clock = clock
         self._ticks = count(1)
-        self._now = 0
         self._dropped: dict[str, int] = {}
 
     def as_of(self) -> int:
         """A mark of this moment, to be taken before a value is computed."""
-        return self._now
+        return next(self._ticks)
 
     def get(self, key: str) -> V | None:
         """The value, unless it is unknown, expired or invalidated."""
@@ -57,13 +57,15 @@ class TtlCache(Generic[V]):
         tags = tuple(tags)
         if ttl <= 0 or self._entries.maxsize < 1 or not self._current(tags, as_of):
             return False
+        kept: _Entry[V] | None = self._entries.get(key)
+        if kept is not None and kept.as_of > as_of and self._clock() < kept.expires_at:
+            return False
         self._entries[key] = _Entry(value, self._clock() + ttl, tags, as_of)
         return True
 
     def invalidate(self, tag: str) -> None:
         """Drop every entry with this tag, and those being computed now."""
-        self._now = next(self._ticks)
-        self._dropped[tag] = self._now
+        self._dropped[tag] = next(self._ticks)
 
     def _current(self, tags: tuple[str, ...], as_of: int) -> bool:
         return all(self._dropped.get(tag, 0) <= as_of for tag in tags)
