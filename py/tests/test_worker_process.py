@@ -127,6 +127,15 @@ def test_a_handler_cannot_write(ledger: Ledger, worker: Worker) -> None:
     assert error["code"] == "SQL_25006"
 
 
+def test_a_connection_that_cannot_be_tidied_is_replaced(
+    ledger: Ledger, as_worker: str, client_db: ClientDatabase
+) -> None:
+    with running(as_worker, client_db.reader, concurrency="1") as worker:
+        for operation in ("untidy", "echo"):
+            job_id = ledger.enqueue(operation, **({"word": "on"} if operation == "echo" else {}))
+            assert worker.event("job.finished", job_id=job_id)["outcome"] == "done"
+
+
 def test_a_handler_beyond_its_time_is_stopped(ledger: Ledger, worker: Worker) -> None:
     ledger.connection.execute(
         "select plane.create_queue(p_queue => %s, p_max_dequeues => 1)", [QUEUE]

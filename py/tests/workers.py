@@ -67,6 +67,14 @@ async def deaf(params: Seconds, envelope: Envelope, client: AsyncConnection[Any]
     return None
 
 
+@surface.operation("untidy")
+async def untidy(params: Nothing, envelope: Envelope, client: AsyncConnection[Any]) -> object:
+    left_open = client.pipeline()
+    await left_open.__aenter__()
+    await client.execute("select 1")
+    return None
+
+
 @surface.operation("writer")
 async def writer(params: Nothing, envelope: Envelope, client: AsyncConnection[Any]) -> object:
     await client.execute("create table scribble (id int)")

@@ -24,6 +24,7 @@ from psycopg import (
 )
 from psycopg.abc import Buffer
 from psycopg.adapt import Loader
+from psycopg.pq import PipelineStatus
 from psycopg.rows import args_row, tuple_row
 from psycopg_pool import AsyncConnectionPool
 
@@ -153,6 +154,10 @@ def client_pool(url: str, *, size: int) -> AsyncConnectionPool[Connection]:
         await _set_reading(connection)
 
     async def reset(connection: Connection) -> None:
+        if connection.pgconn.pipeline_status != PipelineStatus.OFF:
+            await connection.close()
+        if connection.closed:  # the pool replaces it
+            return
         await _set_reading(connection)
         await connection.execute("discard all")
 
