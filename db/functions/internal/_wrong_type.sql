@@ -12,7 +12,7 @@ return case
     when p_element ? 'available_at' and p_element ->> 'available_at' !~ ('^(-?infinity|(?!0000)\d{4}-\d\d-\d\d'
             || '([T ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)? ?(Z|[+-](0\d|1[0-5])(:?[0-5]\d)?)?)?)$')
         or p_element ->> 'available_at' ~ '^\d'
-            and not to_jsonb(left(p_element ->> 'available_at', 10)) @? '$.datetime("YYYY-MM-DD")' then 'available_at'
+            and (to_jsonb(left(p_element ->> 'available_at', 10)) @? '$.datetime("YYYY-MM-DD")') is not true then 'available_at'
     when p_element @? 'strict $.priority ? (@ != null && (@.type() != "number" || @.floor() != @))' then 'priority'
     when p_element @? 'strict $.max_dequeues ? (@ != null && (@.type() != "number" || @.floor() != @))' then 'max_dequeues'
     when p_element @? 'strict $.version ? (@ != null && (@.type() != "number" || @.floor() != @))' then 'version'

@@ -11,12 +11,12 @@ create role passer_by;
 
 select set_eq(
     $$ select pg_temp.executable_by('plane_producer') $$,
-    array['enqueue', 'submit_request', 'scope_key', 'dedupe_key', 'sweep'],
+    array['enqueue', 'enqueue_many', 'submit_request', 'scope_key', 'dedupe_key', 'sweep'],
     'a producer asks for work');
 
 select set_eq(
     $$ select pg_temp.executable_by('plane_worker') $$,
-    array['register_worker', 'register_manifest', 'claim_one', 'claim', 'renew_leases', 'complete_job',
+    array['register_worker', 'register_manifest', 'claim_one', 'claim', 'renew_leases', 'complete_job', 'complete_jobs',
         'fail_job', 'release_job', 'report_progress', 'finish_cancel', 'scope_key', 'dedupe_key', 'sweep'],
     'a worker takes work and settles it');
 
