@@ -13,14 +13,13 @@ declare
 begin
     loop
         insert into plane.live_key (key, job_id) values (p_live_key, p_job_id) on conflict (key) do nothing;
-        if found then
-            return p_job_id;
-        end if;
+        exit when found;
         v_live := plane._live_job(p_live_key);
         if v_live is not null then
             return v_live;
         end if;
     end loop;
+    return p_job_id;
 end;
 $$;
 

@@ -48,15 +48,16 @@ begin
         if v_lease.job_id is not null then
             perform plane._end(v_lease, 'cancelled', null, plane._cancelled(p_by), false);
             -- who has just begun to wait could not be seen, and found no lease to wait for
-            perform pg_notify('plane_done', p_job_id::text) from plane.queue q where q.id = v_job.queue_id and q.notify = 'waiters';
+            perform pg_notify('plane_done', p_job_id::text)
+            from plane.queue q
+            where q.id = v_job.queue_id and q.notify = 'waiters';
             return 'cancelled';
         end if;
 
         select o.status into v_status from plane.outcome o where o.job_id = p_job_id;
-        if found then
-            return v_status;
-        end if;
+        exit when found;
     end loop;
+    return v_status;
 end;
 $$;
 

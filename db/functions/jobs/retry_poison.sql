@@ -20,8 +20,8 @@ declare
     v_key      uuid;
     v_job      bigint;
     v_attempt  integer;
-    v_taken    bigint[]    := '{}';
-    v_attempts integer[]   := '{}';
+    v_taken    bigint[]    := array[]::bigint[];
+    v_attempts integer[]   := array[]::integer[];
     v_share    float8;
 begin
     if p_limit is null or p_limit not between 1 and 100000 or p_spread < interval '0' or p_spread > interval '365 days' then
@@ -63,7 +63,7 @@ begin
     loop
         perform plane._redrive(v_job, v_attempt, v_now + p_spread * v_share);
     end loop;
-    if v_taken <> '{}' then
+    if cardinality(v_taken) > 0 then
         perform plane._tell_ready(v_queue);
     end if;
     return cardinality(v_taken);
