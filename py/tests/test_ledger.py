@@ -164,3 +164,29 @@ async def test_a_dead_connection_is_an_outage(worker: session.Connection) -> Non
     await worker.close()
     with pytest.raises(errors.Unavailable):
         await ledger.claim_one(worker, QUEUE, "w")
+
+
+async def test_batches_are_enqueued_and_completed(
+    edge: session.Connection, worker: session.Connection
+) -> None:
+    jobs = (
+        '[{"operation": "a", "dedupe_key": "k"}, {"operation": "b", "dedupe_key": "k"},'
+        ' {"operation": "c"}]'
+    )
+    first, joined, second = await ledger.enqueue_many(edge, QUEUE, jobs)
+    assert (first.coalesced, joined, second.coalesced) == (False, (first.job_id, True), False)
+    assert await ledger.enqueue_many(edge, QUEUE, "[]") == []
+    with pytest.raises(errors.Invalid) as refused:
+        await ledger.enqueue_many(edge, QUEUE, '[{"operation": "a", "unknown": 1}]')
+    assert refused.value.detail == "element=1 argument=unknown"
+
+    held = [(claim.job_id, claim.attempt) for claim in await ledger.claim(worker, QUEUE, "w", 10)]
+    assert held == [(first.job_id, 1), (second.job_id, 1)]
+    answers = {"results": ['{"n": 1.50}', None], "errors": [None, "{}"], "caches": ["hit", None]}
+    assert await ledger.complete_jobs(
+        worker,
+        [*held, (first.job_id, 2)],
+        **{name: [*given, None] for name, given in answers.items()},
+    ) == [True, True, False]
+    assert await ledger.complete_jobs(worker, held) == [False, False]
+    assert await ledger.complete_jobs(worker, [], results=[]) == []

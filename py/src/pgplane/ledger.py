@@ -144,6 +144,20 @@ async def enqueue(
     return submitted
 
 
+async def enqueue_many(connection: Connection, queue: str, jobs: str) -> list[Submitted]:
+    """Many jobs in one statement, all or none; the answers in their order.
+
+    `jobs` is a JSON array of objects with the arguments of `enqueue` as keys.
+    """
+    return await _rows(
+        connection,
+        _submitted_row,
+        "select job_id, coalesced from plane.enqueue_many(p_queue => %s, p_jobs => %s::jsonb)"
+        " order by ordinality",
+        (queue, jobs),
+    )
+
+
 async def submit_request(
     connection: Connection,
     queue: str,
@@ -232,6 +246,28 @@ async def complete_job(
         (job_id, attempt, result, error, cache),
     )
     return completed
+
+
+async def complete_jobs(
+    connection: Connection,
+    held: Sequence[tuple[int, int]],
+    *,
+    results: Sequence[str | None] | None = None,
+    errors: Sequence[str | None] | None = None,
+    caches: Sequence[str | None] | None = None,
+) -> list[bool]:
+    """`complete_job` for many `(job_id, attempt)` in one statement; the answers in their order."""
+    return await _rows(
+        connection,
+        scalar_row,
+        "select completed from plane.complete_jobs(p_job_ids => %s::bigint[], p_attempts =>"
+        " %s::int[], p_results => %s::json[], p_errors => %s::json[], p_caches => %s::text[])",
+        (
+            [job_id for job_id, _ in held],
+            [attempt for _, attempt in held],
+            *(given and list(given) for given in (results, errors, caches)),
+        ),
+    )
 
 
 async def fail_job(
