@@ -1,5 +1,6 @@
 -- _live_job: the live job of a dedupe key. One that was asked to stop has it no more. A key whose taker rolled back
 -- after its job had ended, or had been asked to stop, is put right here.
+-- The lease is asked by a scalar: PostgreSQL 18 would read the whole of it for EXISTS while it looks small.
 create or replace function plane._live_job(
     p_key uuid
 )
@@ -14,7 +15,7 @@ declare
 begin
     select k.job_id,
         exists (select from plane.outcome o where o.job_id = k.job_id)
-            or exists (select from plane.lease l where l.job_id = k.job_id and l.cancelled_by is not null)
+            or (select l.cancelled_by from plane.lease l where l.job_id = k.job_id) is not null
     into v_job_id, v_is_free
     from plane.live_key k
     where k.key = p_key;

@@ -21,7 +21,7 @@ begin
             from unnest(p_keys, p_ids) with ordinality as a (key, id, ord)
             left join lateral (
                 select k.job_id, exists (select from plane.outcome o where o.job_id = k.job_id)
-                        or exists (select from plane.lease c where c.job_id = k.job_id and c.cancelled_by is not null) as is_ended
+                        or (select c.cancelled_by from plane.lease c where c.job_id = k.job_id) is not null as is_ended
                 from plane.live_key k
                 where k.key = a.key
                 offset 0) as l on true
