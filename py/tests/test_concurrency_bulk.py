@@ -272,9 +272,7 @@ def test_completions_tell_of_what_somebody_waits_for_and_of_nothing_else(
     owner.run("select plane.create_queue('mail', p_notify => 'waiters')")
     owner.run(BATCH, batch(None, None, None))
     job_ids = claim_all(owner)
-    owner.run(
-        "insert into plane.waiter values (%s, 'edge', now() + interval '1 min')", job_ids[1]
-    )
+    owner.run("insert into plane.waiter values (%s, 'edge', now() + interval '1 min')", job_ids[1])
     with psycopg.connect(queue_db, autocommit=True) as connection:
         connection.execute("listen plane_done")
         complete_all(owner, job_ids)

@@ -1,5 +1,5 @@
 -- _check_jobs: what a batch must satisfy. One quick look at all elements finds those that deserve a closer one:
--- faulty or large.
+-- faulty or large. A small one, too, may have numbers that are long once written out.
 create or replace function plane._check_jobs(
     p_jobs jsonb
 )
@@ -25,7 +25,8 @@ begin
         select e.value, e.ord
         from jsonb_array_elements(p_jobs) with ordinality as e (value, ord)
         where case
-            when jsonb_typeof(e.value) <> 'object' or pg_column_size(e.value) > 1024 then true
+            when jsonb_typeof(e.value) <> 'object' or pg_column_size(e.value) > 1024
+                or octet_length(e.value::text) > 65536 then true
             when jsonb_typeof(e.value -> 'operation') is distinct from 'string'
                 or length(e.value ->> 'operation') not between 1 and 200
                 or jsonb_typeof(e.value -> 'params') <> 'object' then true
@@ -41,7 +42,6 @@ begin
                 or (e.value ->> 'max_dequeues')::numeric not between 1 and 1000000
                 or (e.value ->> 'version')::numeric not between 1 and 2147483647
         end
-        order by e.ord
     loop
         perform plane._check_element(v_element, v_ord, v_names);
     end loop;

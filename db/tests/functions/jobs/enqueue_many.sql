@@ -1,7 +1,7 @@
 -- enqueue_many: many new jobs, all of them or none. What keys make of them: enqueue_many_keys.
 begin;
 \ir ../../_clock.sql
-select plan(64);
+select plan(65);
 
 create function pg_temp.add(p_jobs jsonb) returns table (ordinality bigint, job_id bigint, coalesced boolean) language sql as $$
     select * from plane.enqueue_many('enqueue_many', p_jobs)
@@ -202,6 +202,8 @@ select throws_ok(
     $$ select pg_temp.add(jsonb_build_array('{"operation": "a"}'::jsonb,
         jsonb_build_object('operation', 'a', 'params', jsonb_build_object('a', repeat('x', 262144 - 8))))) $$,
     'PL413', 'params and envelope are limited to 256 KiB', 'params above 256 KiB are refused');
+select pg_temp.refuses('{"operation": "a", "params": {"n": [1e131071, 1e131071]}}', 'PL413', 'params and envelope are limited to 256 KiB',
+    'so are short ones with numbers that are long once written out');
 select lives_ok(
     $$ select pg_temp.add(jsonb_build_array(
         jsonb_build_object('operation', 'large', 'params', jsonb_build_object('a', repeat('x', 262144 - 9))),
