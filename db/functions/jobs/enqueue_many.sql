@@ -23,14 +23,16 @@ declare
     v_now      timestamptz := plane._now();
     v_own_ids  bigint[];
     v_ids      bigint[];
-    v_asked    integer[]   := '{0}';
-    v_given    integer[]   := '{0}';
+    v_asked    integer[];
+    v_given    integer[];
     v_is_ready boolean;
 begin
     perform plane._check_jobs(p_jobs);
     if p_jobs @? '$[*].priority' then
         v_asked := array(
-            select distinct coalesce((e.value ->> 'priority')::numeric::integer, 0) from jsonb_array_elements(p_jobs) as e (value));
+            select distinct (e.value ->> 'priority')::numeric::integer
+            from jsonb_array_elements(p_jobs) as e (value)
+            where e.value ? 'priority');
         v_given := array(select plane._open_priority(v_queue, a.priority) from unnest(v_asked) as a (priority));
     end if;
 
@@ -49,7 +51,8 @@ begin
 
     insert into plane.job (id, queue_id, priority, by_request, version, max_dequeues, created_at, available_at,
         operation, dedupe_key, serial_key, scope_key, params, envelope)
-    select v_ids[e.ord], v_queue.id, v_given[array_position(v_asked, coalesce((e.value ->> 'priority')::numeric::integer, 0))],
+    select v_ids[e.ord], v_queue.id,
+        case when e.value ? 'priority' then v_given[array_position(v_asked, (e.value ->> 'priority')::numeric::integer)] else 0 end,
         false, (e.value ->> 'version')::numeric::integer,
         coalesce((e.value ->> 'max_dequeues')::numeric::integer, v_queue.max_dequeues), v_now,
         case when (e.value ->> 'available_at')::timestamptz > v_now then (e.value ->> 'available_at')::timestamptz end,
@@ -58,7 +61,8 @@ begin
     from jsonb_array_elements(p_jobs) with ordinality as e (value, ord)
     where v_ids[e.ord] = v_own_ids[e.ord];
     insert into plane.ready (queue_id, lane, pos, job_id, dequeue_count, max_dequeues, fresh)
-    select v_queue.id, 2 * v_given[array_position(v_asked, coalesce((e.value ->> 'priority')::numeric::integer, 0))] + 1,
+    select v_queue.id,
+        2 * case when e.value ? 'priority' then v_given[array_position(v_asked, (e.value ->> 'priority')::numeric::integer)] else 0 end + 1,
         v_ids[e.ord], v_ids[e.ord], 0, coalesce((e.value ->> 'max_dequeues')::numeric::integer, v_queue.max_dequeues), false
     from jsonb_array_elements(p_jobs) with ordinality as e (value, ord)
     where v_ids[e.ord] = v_own_ids[e.ord] and e.value ->> 'serial_key' is null
