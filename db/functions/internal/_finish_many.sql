@@ -8,11 +8,10 @@ create or replace function plane._finish_many(
     set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_keys   uuid[];
-    v_ids    bigint[];
-    v_queues integer[];
-    v_lines  boolean;
-    v_lease  plane.lease;
+    v_keys  uuid[];
+    v_ids   bigint[];
+    v_lines boolean;
+    v_lease plane.lease;
 begin
     select array_agg(l.live_key) filter (where l.live_key is not null),
         array_agg(l.job_id) filter (where l.live_key is not null),
