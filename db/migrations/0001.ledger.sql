@@ -1,7 +1,7 @@
 -- The ledger's tables. A job's state is *where it is*: exactly one of ready, due, waiting, lease and
 -- outcome holds it. Singular tables store and are private; plural views tell.
--- job, outcome and attempt are insert-only and split by ranges of the job id, so that finished work
--- leaves by partition and a look-up by id touches one of them.
+-- job, outcome, attempt and progress are split by ranges of the job id, so that finished work leaves by
+-- partition and a look-up by id touches one of them; nothing there is updated.
 
 create sequence plane.job_id_seq as bigint;
 comment on sequence plane.job_id_seq is
@@ -22,6 +22,7 @@ create table plane.queue (
     max_depth      integer,
     notify         text        not null default 'always',
     lanes          integer[]   not null default '{0,1}',
+    paused_at      timestamptz,
     created_at     timestamptz not null default clock_timestamp(),
 
     constraint queue_pkey primary key (id),
@@ -48,6 +49,7 @@ comment on column plane.queue.retention is 'How long finished jobs are kept at l
 comment on column plane.queue.max_depth is 'Jobs that may wait before enqueue refuses (approximate); NULL is no limit.';
 comment on column plane.queue.notify is 'Who is told of new and finished jobs: always, waiters (only somebody who waits), never.';
 comment on column plane.queue.lanes is 'Lanes of plane.ready in use, in claiming order; lane = 2 × priority, + 1 for work that never was claimed.';
+comment on column plane.queue.paused_at is 'Since when it hands out nothing; NULL is not paused.';
 comment on column plane.queue.created_at is 'When the queue was created.';
 
 create table plane.worker (
@@ -239,13 +241,12 @@ create table plane.lease (
     max_dequeues integer     not null,
     priority     smallint    not null,
     fresh        boolean     not null,
-    cancelling   boolean     not null default false,
     claimed_at   timestamptz not null,
     expires_at   timestamptz not null,
     live_key     uuid,
     locked_by    text        not null,
+    cancelled_by text,
     serial_key   text,
-    progress     jsonb,
 
     constraint lease_pkey primary key (job_id)
 ) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 2000, autovacuum_analyze_scale_factor = 0.5);
@@ -257,13 +258,12 @@ comment on column plane.lease.attempt is 'Number of the attempt: only ever grows
 comment on column plane.lease.max_dequeues is 'Claims the job may have.';
 comment on column plane.lease.priority is 'Its priority.';
 comment on column plane.lease.fresh is 'Its answer may not come from a cache.';
-comment on column plane.lease.cancelling is 'It was asked to stop.';
 comment on column plane.lease.claimed_at is 'When the attempt began.';
 comment on column plane.lease.expires_at is 'Until when the attempt owns the job, by the wall clock.';
 comment on column plane.lease.live_key is 'Its dedupe key in plane.live_key.';
 comment on column plane.lease.locked_by is 'The worker.';
+comment on column plane.lease.cancelled_by is 'Who asked it to stop; NULL is nobody.';
 comment on column plane.lease.serial_key is 'Its serial key, whose line it hands on when it ends.';
-comment on column plane.lease.progress is 'What the worker last reported: done, total, message.';
 
 create table plane.live_key (
     key    uuid   not null,
@@ -318,6 +318,7 @@ create table plane.outcome (
     constraint outcome_status_check check (status in ('done', 'poison', 'cancelled')),
     constraint outcome_cache_check check (cache in ('hit', 'coalesced'))
 ) partition by range (job_id);
+create index outcome_poison_idx on plane.outcome (job_id) where status = 'poison';
 comment on table plane.outcome is 'How each finished job ended.';
 comment on column plane.outcome.job_id is 'The job.';
 comment on column plane.outcome.attempt is 'The attempt that ended it; 0 when it never was claimed.';
@@ -359,6 +360,30 @@ comment on column plane.attempt.error is 'What it failed with.';
 
 create table plane.attempt_0 partition of plane.attempt for values from (0) to (100000000);
 create table plane.attempt_1 partition of plane.attempt for values from (100000000) to (maxvalue);
+
+create table plane.progress (
+    job_id    bigint      not null,
+    attempt   integer     not null,
+    number    bigint      generated always as identity,
+    done      bigint      not null,
+    total     bigint,
+    pushed_at timestamptz,
+    message   text,
+
+    constraint progress_pkey primary key (job_id, attempt, number)
+) partition by range (job_id);
+comment on table plane.progress is
+'What attempts report of themselves. The newest row counts; each report removes the one before it.';
+comment on column plane.progress.job_id is 'The job.';
+comment on column plane.progress.attempt is 'Number of the attempt.';
+comment on column plane.progress.number is 'Order of the reports; a row of its own for each, so that no report waits for or walks over older ones.';
+comment on column plane.progress.done is 'How much is done.';
+comment on column plane.progress.total is 'How much there is to do; NULL is not known.';
+comment on column plane.progress.pushed_at is 'When a report of this attempt was last pushed; NULL is never.';
+comment on column plane.progress.message is 'What a person reads beside it.';
+
+create table plane.progress_0 partition of plane.progress for values from (0) to (100000000);
+create table plane.progress_1 partition of plane.progress for values from (100000000) to (maxvalue);
 
 -- Shapes that several functions return -----------------------------------------------------------
 
@@ -411,7 +436,7 @@ comment on type plane.job_answer is 'What a caller may see of a job.';
 comment on column plane.job_answer.job_id is 'The job.';
 comment on column plane.job_answer.scope_key is 'The scope key that it was read with.';
 comment on column plane.job_answer.status is 'pending, waiting, in_progress, cancelling, done, poison or cancelled.';
-comment on column plane.job_answer.progress is 'What the worker last reported while it holds the job: done, total, message; NULL is nothing.';
+comment on column plane.job_answer.progress is 'What the attempt that holds or ended it last reported: done, total, message; NULL is nothing.';
 comment on column plane.job_answer.result is 'The answer, digit for digit as the worker gave it; NULL until there is one, or when it is an error.';
 comment on column plane.job_answer.error is 'A refusal, which is an answer too, or the last failure; NULL is none.';
 comment on column plane.job_answer.cache is 'hit (answered from a cache) or coalesced (shared a computation under way); NULL when computed.';

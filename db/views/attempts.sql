@@ -7,7 +7,8 @@ select o.job_id, o.attempt, o.locked_by, o.claimed_at, o.finished_at, o.status, 
 from plane.outcome o
 where o.status = 'done' and o.attempt > 0
 union all
-select l.job_id, l.attempt, l.locked_by, l.claimed_at, null, case when l.cancelling then 'cancelling' else 'in_progress' end, null, false
+select l.job_id, l.attempt, l.locked_by, l.claimed_at, null,
+    case when l.cancelled_by is null then 'in_progress' else 'cancelling' end, null, false
 from plane.lease l;
 
 revoke all on plane.attempts from public;

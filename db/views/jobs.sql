@@ -3,12 +3,19 @@ create or replace view plane.jobs as
 select
     j.id, q.name as queue, j.operation, j.version, j.params, j.envelope, j.scope_key, j.dedupe_key, j.serial_key,
     s.priority, s.status, s.dequeue_count, s.max_dequeues, s.available_at, s.locked_by, s.lease_expires_at,
-    s.progress, s.result, s.error, s.cache, j.created_at, s.claimed_at, s.finished_at
+    (
+        select jsonb_build_object('done', p.done, 'total', p.total, 'message', p.message)
+        from plane.progress p
+        where p.job_id = s.job_id and p.attempt = s.reporting
+        order by p.number desc
+        limit 1
+    ) as progress,
+    s.result, s.error, s.cache, j.created_at, s.claimed_at, s.finished_at
 from (
     -- straight from enqueue: its position is its id
     select j.id as job_id, j.priority::integer, 'pending' as status, r.dequeue_count, r.max_dequeues,
         j.created_at as available_at, null::text as locked_by, null::timestamptz as lease_expires_at,
-        null::jsonb as progress, null::json as result, null::json as error, null::text as cache,
+        null::integer as reporting, null::json as result, null::json as error, null::text as cache,
         null::timestamptz as claimed_at, null::timestamptz as finished_at
     from plane.job j
     join plane.ready r on r.queue_id = j.queue_id and r.lane = 2 * j.priority + 1 and r.pos = j.id
@@ -28,17 +35,17 @@ from (
     from plane.waiting w
     union all
     select l.job_id, l.priority, 'in_progress', l.attempt, l.max_dequeues,
-        null, l.locked_by, l.expires_at, l.progress, null, null, null, l.claimed_at, null
+        null, l.locked_by, l.expires_at, l.attempt, null, null, null, l.claimed_at, null
     from plane.lease l
-    where not l.cancelling
+    where l.cancelled_by is null
     union all
     select l.job_id, l.priority, 'cancelling', l.attempt, l.max_dequeues,
-        null, l.locked_by, l.expires_at, l.progress, null, null, null, l.claimed_at, null
+        null, l.locked_by, l.expires_at, l.attempt, null, null, null, l.claimed_at, null
     from plane.lease l
-    where l.cancelling
+    where l.cancelled_by is not null
     union all
     select o.job_id, j.priority, o.status, o.attempt, o.max_dequeues,
-        null, o.locked_by, null, null, o.result, o.error, o.cache, o.claimed_at, o.finished_at
+        null, o.locked_by, null, o.attempt, o.result, o.error, o.cache, o.claimed_at, o.finished_at
     from plane.outcome o
     join plane.job j on j.id = o.job_id
 ) as s
@@ -65,7 +72,7 @@ comment on column plane.jobs.max_dequeues is 'Attempts it may have.';
 comment on column plane.jobs.available_at is 'When a pending job became or becomes claimable; NULL where that is not kept.';
 comment on column plane.jobs.locked_by is 'The worker that holds it, or ended it.';
 comment on column plane.jobs.lease_expires_at is 'Until when the attempt owns it.';
-comment on column plane.jobs.progress is 'What the worker last reported.';
+comment on column plane.jobs.progress is 'What the attempt that holds or ended it last reported: done, total, message.';
 comment on column plane.jobs.result is 'The answer.';
 comment on column plane.jobs.error is 'A refusal, which is an answer too, or the last failure.';
 comment on column plane.jobs.cache is 'hit, coalesced, or NULL when computed.';

@@ -1,7 +1,7 @@
 -- queues: every queue with its settings.
 create or replace view plane.queues as
 select q.name as queue, q.lease, q.max_dequeues, q.backoff, q.backoff_factor, q.backoff_cap, q.retention, q.max_depth,
-    q.notify, q.created_at
+    q.notify, q.paused_at, q.created_at
 from plane.queue q;
 
 revoke all on plane.queues from public;
@@ -17,4 +17,5 @@ comment on column plane.queues.backoff_cap is 'The longest pause.';
 comment on column plane.queues.retention is 'How long finished jobs are kept at least.';
 comment on column plane.queues.max_depth is 'Jobs that may wait; NULL is no limit.';
 comment on column plane.queues.notify is 'Who is told of new and finished jobs: always, waiters, never.';
+comment on column plane.queues.paused_at is 'Since when it hands out nothing; NULL is not paused.';
 comment on column plane.queues.created_at is 'When the queue was created.';

@@ -129,6 +129,40 @@ async def test_a_held_job_is_seen_running(edge: Opened, plane: Plane, issuer: Is
         assert await events.rest() == ["done"]
 
 
+async def test_progress_streams_as_it_is_reported(
+    edge: Opened, plane: Plane, issuer: Issuer
+) -> None:
+    client, _ = edge
+    asked = await ask(client, issuer)
+    job = plane.claim()
+    async with follow(client, asked["streamUrl"]) as events:
+        assert (await events.next())[0] == "queued"
+        name, data = await events.next()
+        assert (name, data["progress"]) == ("running", None)
+        plane.look("select plane.report_progress(%s, %s, 1, 2, 'half')", *job)
+        name, data = await events.next()
+        assert (name, data["progress"]) == (
+            "progress",
+            {"done": 1, "total": 2, "message": "half"},
+        )
+        plane.look("select plane.report_progress(%s, %s, 2, 2, null)", *job)
+        name, data = await events.next()
+        assert (name, data["progress"]["done"], data["status"]) == ("progress", 2, "in_progress")
+        plane.complete(job, "{}")
+        assert await events.rest() == ["done"]
+
+
+async def test_a_cancelled_job_ends_its_stream(edge: Opened, plane: Plane, issuer: Issuer) -> None:
+    client, _ = edge
+    asked = await ask(client, issuer)
+    async with follow(client, asked["streamUrl"]) as events:
+        assert (await events.next())[0] == "queued"
+        plane.look("select plane.request_cancel(%s, 'ann of support')", asked["jobId"])
+        name, problem = await events.next()
+        assert (name, problem["code"], problem["status"]) == ("error", "CANCELLED", 409)
+        assert "ann" not in json.dumps(problem)
+
+
 async def test_the_sweep_sees_a_job_start(plane: Plane, settings: Settings, issuer: Issuer) -> None:
     async with on_a_port(settings.model_copy(update={"sweep_seconds": 0.05})) as (client, _):
         asked = await ask(client, issuer)

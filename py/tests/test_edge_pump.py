@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -203,6 +204,16 @@ async def test_a_payload_is_only_a_hint(pump: ReplyPump, database: Database, pay
     pump.notified("plane_done", payload)
     assert not await waiter.settle(0)
     assert database.reads == []
+
+
+async def test_progress_is_read_like_an_end(pump: ReplyPump, database: Database) -> None:
+    waiter = await attach(pump, database, 7)
+    told: list[bytes | None] = []
+    waiter.listen(lambda row: told.append(row.progress))
+    database.jobs[7] = replace(job(7, "in_progress"), progress=b'{"done": 1}')
+    pump.notified("plane_progress", "7")
+    await until(lambda: len(told) == 2)
+    assert told == [None, b'{"done": 1}']
 
 
 async def test_a_row_that_has_not_ended_settles_nobody(pump: ReplyPump, database: Database) -> None:

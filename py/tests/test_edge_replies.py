@@ -131,6 +131,14 @@ def test_a_timeout_says_that_the_job_runs_on() -> None:
     assert "runs on" in data["detail"]
 
 
+def test_a_held_job_tells_how_far_it_is() -> None:
+    held = job("in_progress", progress=b'{"done": 1.0, "total": 9}')
+    for frame, name in ((replies.running(held), "running"), (replies.progress(held), "progress")):
+        assert event(frame)[:2] == (name, f"9007199254740993.{name}")
+        assert event(frame)[2]["status"] == "in_progress"
+        assert b'"progress":{"done": 1.0, "total": 9}' in frame
+
+
 def test_progress_and_position_are_told() -> None:
     waiting = job("pending", position=3, progress=b'{"done": 1.0, "total": 9}')
     assert b'"progress":{"done": 1.0, "total": 9},"position":3' in replies.document(waiting)

@@ -92,6 +92,57 @@ async def test_attempts_come_back_by_failure_release_and_in_batches(
     assert await ledger.sweep(edge) >= 0
 
 
+async def test_a_job_is_watched_and_stopped(
+    edge: session.Connection, worker: session.Connection, as_admin: str
+) -> None:
+    admin = await session.connect(as_admin, application_name="test admin")
+    async with admin:
+        job_id, _ = await ledger.enqueue(edge, QUEUE, "echo")
+        await ledger.pause_queue(admin, QUEUE)
+        assert await ledger.claim_one(worker, QUEUE, "w") == []
+        await ledger.resume_queue(admin, QUEUE)
+        assert [c.job_id for c in await ledger.claim_one(worker, QUEUE, "w")] == [job_id]
+
+        assert await ledger.report_progress(worker, job_id, 1, 1) == "held"
+        assert not await ledger.finish_cancel(worker, job_id, 1)
+        assert await ledger.request_cancel(admin, job_id, "ann") == "cancelling"
+        assert await ledger.renew_leases(worker, "w", [(job_id, 1)]) == [(job_id, "cancelling")]
+        assert await ledger.report_progress(worker, job_id, 1, 2, 3, "rows") == "cancelling"
+        assert await ledger.finish_cancel(worker, job_id, 1, result='{"rows": 2}')
+        with pytest.raises(errors.Conflict, match="no longer holds"):
+            await ledger.report_progress(worker, job_id, 1, 3)
+        assert await ledger.request_cancel(admin, job_id, "ann") == "cancelled"
+        with pytest.raises(errors.NotFound, match="no such job"):
+            await ledger.request_cancel(admin, job_id + 1000, "ann")
+
+
+async def test_poison_is_retried_and_an_idle_queue_dropped(
+    edge: session.Connection, worker: session.Connection, as_admin: str
+) -> None:
+    admin = await session.connect(as_admin, application_name="test admin")
+    async with admin:
+        for name in ("echo", "echo", "other"):
+            await ledger.enqueue(edge, QUEUE, name, max_dequeues=1)
+        claims = await ledger.claim(worker, QUEUE, "w", 3)
+        for claim in claims:
+            assert await ledger.fail_job(worker, claim.job_id, 1, "{}") == "poison"
+        assert await ledger.retry_job(admin, claims[0].job_id) == claims[0].job_id
+        with pytest.raises(errors.Conflict, match="only a poison job"):
+            await ledger.retry_job(admin, claims[0].job_id)
+        hour = timedelta(hours=1)
+        assert await ledger.retry_poison(admin, QUEUE, "echo", limit=5, spread=hour) == 1
+        assert await ledger.retry_poison(admin, QUEUE) == 1
+
+        with pytest.raises(errors.Conflict, match="live jobs"):
+            await ledger.drop_queue(admin, QUEUE)
+        for again in await ledger.claim(worker, QUEUE, "w", 3):
+            assert again.attempt == 2
+            assert await ledger.complete_job(worker, again.job_id, 2)
+        await ledger.drop_queue(admin, QUEUE)
+        with pytest.raises(errors.NotFound):
+            await ledger.enqueue(edge, QUEUE, "echo")
+
+
 async def test_refusals_are_the_ledgers_own_errors(
     edge: session.Connection, worker: session.Connection
 ) -> None:
@@ -113,3 +164,29 @@ async def test_a_dead_connection_is_an_outage(worker: session.Connection) -> Non
     await worker.close()
     with pytest.raises(errors.Unavailable):
         await ledger.claim_one(worker, QUEUE, "w")
+
+
+async def test_batches_are_enqueued_and_completed(
+    edge: session.Connection, worker: session.Connection
+) -> None:
+    jobs = (
+        '[{"operation": "a", "dedupe_key": "k"}, {"operation": "b", "dedupe_key": "k"},'
+        ' {"operation": "c"}]'
+    )
+    first, joined, second = await ledger.enqueue_many(edge, QUEUE, jobs)
+    assert (first.coalesced, joined, second.coalesced) == (False, (first.job_id, True), False)
+    assert await ledger.enqueue_many(edge, QUEUE, "[]") == []
+    with pytest.raises(errors.Invalid) as refused:
+        await ledger.enqueue_many(edge, QUEUE, '[{"operation": "a", "unknown": 1}]')
+    assert refused.value.detail == "element=1 argument=unknown"
+
+    held = [(claim.job_id, claim.attempt) for claim in await ledger.claim(worker, QUEUE, "w", 10)]
+    assert held == [(first.job_id, 1), (second.job_id, 1)]
+    answers = {"results": ['{"n": 1.50}', None], "errors": [None, "{}"], "caches": ["hit", None]}
+    assert await ledger.complete_jobs(
+        worker,
+        [*held, (first.job_id, 2)],
+        **{name: [*given, None] for name, given in answers.items()},
+    ) == [True, True, False]
+    assert await ledger.complete_jobs(worker, held) == [False, False]
+    assert await ledger.complete_jobs(worker, [], results=[]) == []

@@ -178,7 +178,7 @@ def test_every_ending_is_told(everyone: Session, listener: Listener) -> None:
     everyone.run("select plane.complete_job(%s, 1)", answered)
     assert listener.heard() == [], "a lost completion tells nobody"
 
-    everyone.run("update plane.lease set cancelling = true where job_id = %s", cancelled)
+    everyone.run("update plane.lease set cancelled_by = 'ann' where job_id = %s", cancelled)
     everyone.run("select plane.release_job(%s, 1)", cancelled)
     assert listener.heard() == [f"done {cancelled}"]
 

@@ -1,12 +1,15 @@
 """Which plans the ledger's statements get: told by the server while the functions run."""
 
+import json
 import re
 from collections.abc import Iterator
 
 import psycopg
 import pytest
 
-HOT = "attempt|due|job|lease|line|live_key|outcome|ready|stalled_line|waiter|waiting|worker"
+HOT = (
+    "attempt|due|job|lease|line|live_key|outcome|progress|ready|stalled_line|waiter|waiting|worker"
+)
 FORBIDDEN = re.compile(rf"(?:Seq Scan on (?:{HOT})(?:_\d+)?\b|Hash Join|Merge Join|JIT:).*")
 ENVELOPE = '{"client": "acme", "actor": "ann", "staff": false, "scope": ["north"]}'
 KEY = """plane.scope_key('acme', '["north"]', false)"""
@@ -46,6 +49,16 @@ def work(connection: Connection) -> None:
             "enqueue('mail', 'send', p_dedupe_key => 'b', p_available_at => now() + %s::interval)",
             due,
         )
+    batch = [
+        {"operation": "send"},
+        {"operation": "send", "dedupe_key": "a", "priority": -2},
+        {"operation": "send", "dedupe_key": "new"},
+        {"operation": "send", "dedupe_key": "new", "priority": -1},
+        {"operation": "send", "serial_key": "red"},
+        {"operation": "send", "serial_key": "blue"},
+        {"operation": "send", "available_at": "2100-01-01T00:00Z"},
+    ]
+    call("enqueue_many('mail', %s::jsonb)", json.dumps(batch))
     ((asked, _),) = call("submit_request('mail', 'send', '{}', %s::jsonb)", ENVELOPE)
     call("submit_request('mail', 'send', '{}', %s::jsonb, p_fresh => true)", ENVELOPE)
     call(f"register_waiter('mail', %s, {KEY}, 'me', now() + interval '1 min')", asked)
@@ -55,10 +68,23 @@ def work(connection: Connection) -> None:
     call(f"await_job('mail', %s, {KEY})", asked)
     ids, attempts = zip(*held, strict=True)
     call("renew_leases('w', %s::bigint[], %s::int[])", list(ids), list(attempts))
+    for done in (1, 2):
+        call("report_progress(%s, %s, %s, 2, null)", *held[0], done)
+    cancelled = held.pop()
+    for job_id, _ in (cancelled, call("enqueue('mail', 'send', p_serial_key => 'red')")[0]):
+        call("request_cancel(%s, 'ann')", job_id)
+    call("finish_cancel(%s, %s)", *cancelled)
     call("fail_job(%s, %s, '{}', '0 s')", *held.pop())
     call("release_job(%s, %s)", *held.pop())
-    for job_id, attempt in held:
-        call("complete_job(%s, %s, '{}')", job_id, attempt)
+    call("complete_job(%s, %s, '{}')", *held.pop())
+    ids, attempts = zip(*held, strict=True)
+    call("complete_jobs(%s::bigint[], %s::int[])", list(ids), list(attempts))
+    ((poison, _),) = call(
+        "enqueue('mail', 'send', p_dedupe_key => gen_random_uuid()::text, p_max_dequeues => 1)"
+    )
+    for job_id, attempt, *_ in call("claim('mail', 'w', 10)"):
+        call("fail_job(%s, %s, '{}')", job_id, attempt)
+    call("retry_job(%s)", poison)
     call("sweep()")
 
 

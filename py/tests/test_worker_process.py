@@ -3,7 +3,7 @@
 import json
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from statistics import median
 
 import psycopg
@@ -250,12 +250,47 @@ def test_a_lost_lease_stops_the_handler_and_its_query(
     assert worker.event("lease.lost", job_id=job_id)["attempt"] == 1
     assert worker.event("job.finished", job_id=job_id, attempt=1)["outcome"] == "lost"
     assert worker.event("job.started", job_id=job_id)["attempt"] == 2
+    assert sleeping(client_db) in (0, 1), "the first attempt's query has ended"
+
+
+def test_a_cancel_stops_the_handler_and_its_query_at_once(
+    ledger: Ledger, worker: Worker, client_db: ClientDatabase
+) -> None:
+    job_id = ledger.held_by(worker, "slow", seconds=50)
+    until(lambda: sleeping(client_db) == 1)
+    asked_at = time.monotonic()
+
+    (asked,) = ledger.connection.execute(
+        "select plane.request_cancel(%s, 'ann')", [job_id]
+    ).fetchone() or (None,)
+
+    assert asked == "cancelling"
+    assert worker.event("job.cancelling", job_id=job_id)["attempt"] == 1
+    assert worker.event("job.finished", job_id=job_id)["outcome"] == "cancelled"
+    assert time.monotonic() - asked_at < 5, "a heartbeat alone would take ten seconds"
+    until(lambda: sleeping(client_db) == 0)
+    job = ledger.job(job_id)
+    assert (job["status"], job["error"]) == (
+        "cancelled",
+        {"code": "CANCELLED", "message": "the job was cancelled", "by": "ann"},
+    )
+
+
+def sleeping(client_db: ClientDatabase) -> int:
+    """How many of the client database's queries sleep, as its reader's own sessions show."""
     with psycopg.connect(client_db.reader) as onlooker:
-        running_queries = onlooker.execute(
+        (count,) = onlooker.execute(
             "select count(*) from pg_stat_activity where state = 'active' and query ~ 'pg_sleep'"
             " and datname = current_database() and pid <> pg_backend_pid()"
-        ).fetchone()
-    assert running_queries in ((0,), (1,)), "the first attempt's query has ended"
+        ).fetchone() or (-1,)
+    return int(count)
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Look until something holds, for ten seconds at most."""
+    ends = time.monotonic() + 10
+    while not holds():
+        assert time.monotonic() < ends, "it did not come true"
 
 
 def test_broken_connections_cost_no_job(ledger: Ledger, worker: Worker, stage: Stage) -> None:

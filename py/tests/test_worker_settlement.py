@@ -44,17 +44,27 @@ async def test_failures_and_releases_are_told_with_the_fence() -> None:
     assert ledger.called("fail_job")[0] == (7, 2, "{}")
 
 
+async def test_a_job_that_stopped_as_asked_is_cancelled() -> None:
+    ledger = ScriptedConnection(finish_cancel=[True, False])
+    settled = Settlement(ledger)
+    assert [await settled.cancelled(held()) for _ in range(2)] == ["cancelled", "lost"]
+    assert ledger.called("finish_cancel")[0] == (7, 2)
+
+
 async def test_an_outage_is_ridden_out_within_the_lease() -> None:
     ledger = ScriptedConnection(complete_job=[OUTAGE, Busy("a lock"), OUTAGE, True])
     assert await Settlement(ledger).complete(held(), DONE) == "done"
 
 
 async def test_after_the_lease_nothing_more_is_tried() -> None:
-    ledger = ScriptedConnection(complete_job=[OUTAGE], fail_job=[OUTAGE], release_job=[OUTAGE])
+    ledger = ScriptedConnection(
+        complete_job=[OUTAGE], fail_job=[OUTAGE], release_job=[OUTAGE], finish_cancel=[OUTAGE]
+    )
     settled = Settlement(ledger)
     assert await settled.complete(held(lease_seconds=0), DONE) == "unsettled"
     assert await settled.fail(held(lease_seconds=0), "{}") == "unsettled"
     assert await settled.release(held(lease_seconds=0)) == "unsettled"
+    assert await settled.cancelled(held(lease_seconds=0)) == "unsettled"
 
 
 async def test_a_completion_that_the_ledger_refuses_is_a_failure() -> None:

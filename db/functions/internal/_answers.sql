@@ -21,11 +21,19 @@ begin
     select j.id, j.scope_key,
         case
             when o.job_id is not null then o.status
-            when l.job_id is not null then case when l.cancelling then 'cancelling' else 'in_progress' end
+            when l.cancelled_by is not null then 'cancelling'
+            when l.job_id is not null then 'in_progress'
             when w.job_id is not null then 'waiting'
             else 'pending'
         end,
-        l.progress, o.result, o.error, o.cache, plane._position(j),
+        (
+            select jsonb_build_object('done', p.done, 'total', p.total, 'message', p.message)
+            from plane.progress p
+            where p.job_id = j.id and p.attempt = coalesce(o.attempt, l.attempt)
+            order by p.number desc
+            limit 1
+        ),
+        o.result, o.error, o.cache, plane._position(j),
         j.created_at, coalesce(o.claimed_at, l.claimed_at), o.finished_at
     from unnest(p_job_ids, p_scope_keys) with ordinality as a (job_id, scope_key, ord)
     join plane.job j on j.id = a.job_id

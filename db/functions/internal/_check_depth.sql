@@ -1,6 +1,7 @@
 -- _check_depth: refuses more work than a queue with a max_depth may hold. Approximate: callers at once do not see each other.
 create or replace function plane._check_depth(
-    p_queue plane.queue
+    p_queue plane.queue,
+    p_more  integer default 1
 )
     returns void
     language plpgsql
@@ -15,9 +16,9 @@ begin
         union all
         select from plane.due d where d.queue_id = p_queue.id
     ) as live
-    offset p_queue.max_depth - 1
+    offset greatest(p_queue.max_depth - p_more, 0)
     limit 1;
-    if found then
+    if found or p_more > p_queue.max_depth then
         raise exception using
             errcode = 'PL429',
             message = 'the queue is full',
@@ -27,8 +28,8 @@ begin
 end;
 $$;
 
-revoke all on function plane._check_depth(plane.queue) from public;
+revoke all on function plane._check_depth(plane.queue, integer) from public;
 
-comment on function plane._check_depth(plane.queue) is
-'Refuses a job that would go beyond the queue''s max_depth.
+comment on function plane._check_depth(plane.queue, integer) is
+'Refuses jobs that would go beyond the queue''s max_depth.
 Raises PL429 the queue is full.';

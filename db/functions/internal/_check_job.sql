@@ -1,8 +1,9 @@
--- _check_job: what every job must satisfy, whoever asks for it.
+-- _check_job: what every job must satisfy, whoever asks for it. p_element is its number in a batch, if it came in one.
 create or replace function plane._check_job(
     p_operation text,
     p_params    jsonb,
-    p_envelope  jsonb
+    p_envelope  jsonb,
+    p_element   bigint default null
 )
     returns void
     language plpgsql
@@ -14,15 +15,15 @@ begin
         raise exception using
             errcode = '22023',
             message = 'an operation has a name of 1 to 200 characters',
-            detail = format('length=%s', coalesce(length(p_operation)::text, 'NULL')),
+            detail = concat_ws(' ', 'element=' || p_element, format('length=%s', coalesce(length(p_operation)::text, 'NULL'))),
             hint = 'Name the operation that a worker of the queue knows.';
     end if;
     if jsonb_typeof(p_params) is distinct from 'object' or jsonb_typeof(p_envelope) is distinct from 'object' then
         raise exception using
             errcode = 'PL422',
             message = 'params and envelope must be JSON objects',
-            detail = format('params=%s envelope=%s',
-                coalesce(jsonb_typeof(p_params), 'NULL'), coalesce(jsonb_typeof(p_envelope), 'NULL')),
+            detail = concat_ws(' ', 'element=' || p_element, format('params=%s envelope=%s',
+                coalesce(jsonb_typeof(p_params), 'NULL'), coalesce(jsonb_typeof(p_envelope), 'NULL'))),
             hint = 'Put a value into an object under a name of its own.';
     end if;
     -- a number of eight bytes may have 131072 digits: where there are such, they are counted before all are written out
@@ -40,7 +41,7 @@ begin
             raise exception using
                 errcode = 'PL413',
                 message = 'params and envelope are limited to 256 KiB',
-                detail = 'their numbers alone have more digits',
+                detail = concat_ws(' ', 'element=' || p_element, 'their numbers alone have more digits'),
                 hint = 'Store the content elsewhere and pass a reference to it.';
         end if;
     end if;
@@ -48,16 +49,16 @@ begin
         raise exception using
             errcode = 'PL413',
             message = 'params and envelope are limited to 256 KiB',
-            detail = format('params_bytes=%s envelope_bytes=%s',
-                octet_length(p_params::text), octet_length(p_envelope::text)),
+            detail = concat_ws(' ', 'element=' || p_element, format('params_bytes=%s envelope_bytes=%s',
+                octet_length(p_params::text), octet_length(p_envelope::text))),
             hint = 'Store the content elsewhere and pass a reference to it.';
     end if;
 end;
 $$;
 
-revoke all on function plane._check_job(text, jsonb, jsonb) from public;
+revoke all on function plane._check_job(text, jsonb, jsonb, bigint) from public;
 
-comment on function plane._check_job(text, jsonb, jsonb) is
+comment on function plane._check_job(text, jsonb, jsonb, bigint) is
 'Refuses an operation, params or an envelope that cannot be kept.
 Raises 22023 an operation has a name of 1 to 200 characters.
 Raises PL413 params and envelope are limited to 256 KiB.

@@ -31,6 +31,7 @@ declare
     v_max_dequeues integer     := coalesce(p_max_dequeues, p_queue.max_dequeues);
     v_key          uuid        := plane._hash_key(p_queue.id, p_dedupe_key);
     v_live         bigint;
+    v_is_there     boolean;
 begin
     coalesced := false;
     loop
@@ -81,9 +82,15 @@ begin
             from job j
             where not v_is_scheduled and p_serial_key is null
         )
-        select j.id into job_id from job j;
+        -- the lock of plane.ready comes before the statement's snapshot: a queue dropped until then is seen to be gone
+        select j.id, exists (select from plane.queue q where q.id = p_queue.id)
+        into job_id, v_is_there
+        from job j;
         exit when found;
     end loop;
+    if not v_is_there or current_setting('transaction_isolation') <> 'read committed' then
+        perform plane._check_there(p_queue);
+    end if;
 
     if v_is_scheduled then
         insert into plane.due (job_id, queue_id, priority, available_at, reason, dequeue_count, max_dequeues, fresh)
@@ -102,4 +109,5 @@ revoke all on function plane._enqueue(plane.queue, text, integer, jsonb, jsonb, 
 comment on function plane._enqueue(plane.queue, text, integer, jsonb, jsonb, text, text, text, integer,
     timestamptz, integer, boolean, boolean) is
 'Makes one job, or finds the live one of this dedupe key; arguments are checked by the callers.
+Raises PL404 no such queue.
 Raises PL429 the queue is full.';

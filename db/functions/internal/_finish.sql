@@ -15,12 +15,7 @@ create or replace function plane._finish(
 as $$
 begin
     if p_live_key is not null then
-        delete from plane.live_key k
-        where k.ctid = (
-            select f.ctid
-            from plane.live_key f
-            where f.key = p_live_key and f.job_id = p_job_id
-            for update skip locked);
+        perform plane._free_key(p_live_key, p_job_id);
     end if;
     if p_serial_key is not null then
         perform plane._hand_on_line(p_queue_id, p_serial_key, p_job_id);

@@ -20,12 +20,12 @@ begin
     insert into plane.attempt (job_id, attempt, claimed_at, ended_at, replaced, outcome, locked_by, error)
     values (p_lease.job_id, p_lease.attempt, p_lease.claimed_at, v_now, v_replaced, p_outcome, p_lease.locked_by, v_error);
 
-    if p_lease.cancelling then
-        perform plane._end(p_lease, 'cancelled', v_error, v_replaced);
+    if p_lease.cancelled_by is not null then
+        perform plane._end(p_lease, 'cancelled', null, plane._cancelled(p_lease.cancelled_by), false);
         return 'cancelled';
     end if;
     if p_lease.attempt >= p_budget then
-        perform plane._end(p_lease, 'poison', v_error, v_replaced);
+        perform plane._end(p_lease, 'poison', null, v_error, v_replaced);
         return 'poison';
     end if;
 

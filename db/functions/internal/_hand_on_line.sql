@@ -1,5 +1,6 @@
 -- _hand_on_line: the head of a serial line has ended; the next of the line becomes ready.
--- Whoever joins holds FOR KEY SHARE on the head. This never waits for them: it leaves a note instead.
+-- Whoever joins holds FOR KEY SHARE on the head, and the next may be locked by one who cancels it or pulls it
+-- forward. This never waits for them: it leaves a note instead.
 create or replace function plane._hand_on_line(
     p_queue_id   integer,
     p_serial_key text,
@@ -11,6 +12,7 @@ create or replace function plane._hand_on_line(
     set search_path = pg_catalog, pg_temp
 as $$
 declare
+    v_pos  bigint;
     v_next plane.waiting;
 begin
     perform from plane.line l
@@ -24,17 +26,25 @@ begin
         return not found;
     end if;
 
+    select f.pos into v_pos
+    from plane.waiting f
+    where f.queue_id = p_queue_id and f.serial_key = p_serial_key
+    order by f.pos
+    limit 1;
+    if not found then
+        delete from plane.line l where l.queue_id = p_queue_id and l.serial_key = p_serial_key;
+        return true;
+    end if;
     delete from plane.waiting w
     where w.ctid = (
         select f.ctid
         from plane.waiting f
-        where f.queue_id = p_queue_id and f.serial_key = p_serial_key
-        order by f.pos
-        limit 1)
+        where f.queue_id = p_queue_id and f.serial_key = p_serial_key and f.pos = v_pos
+        for update skip locked)
     returning w.* into v_next;
     if not found then
-        delete from plane.line l where l.queue_id = p_queue_id and l.serial_key = p_serial_key;
-        return true;
+        insert into plane.stalled_line (queue_id, serial_key, job_id) values (p_queue_id, p_serial_key, p_job_id);
+        return false;
     end if;
 
     update plane.line l

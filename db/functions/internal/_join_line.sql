@@ -1,5 +1,4 @@
 -- _join_line: a due job takes the head of its serial line, or a place behind it.
--- The head is held FOR KEY SHARE while joining behind it: it cannot end and leave the joiner behind nobody.
 create or replace function plane._join_line(
     p_queue_id      integer,
     p_serial_key    text,
@@ -15,26 +14,15 @@ create or replace function plane._join_line(
     set search_path = pg_catalog, pg_temp
 as $$
 begin
-    loop
-        insert into plane.line (queue_id, serial_key, job_id)
-        values (p_queue_id, p_serial_key, p_job_id)
-        on conflict (queue_id, serial_key) do nothing;
-        if found then
-            perform plane._make_ready(p_queue_id, p_job_id, p_priority, p_dequeue_count > 0,
-                p_dequeue_count, p_max_dequeues, p_fresh);
-            return true;
-        end if;
-
-        perform from plane.line l
-        where l.queue_id = p_queue_id and l.serial_key = p_serial_key
-        for key share;
-        if found then
-            insert into plane.waiting (queue_id, serial_key, pos, job_id, priority, dequeue_count, max_dequeues, fresh)
-            select p_queue_id, p_serial_key, nextval('plane.job_id_seq'),
-                p_job_id, p_priority, p_dequeue_count, p_max_dequeues, p_fresh;
-            return false;
-        end if;
-    end loop;
+    if plane._hold_line(p_queue_id, p_serial_key, p_job_id) then
+        perform plane._make_ready(p_queue_id, p_job_id, p_priority, p_dequeue_count > 0,
+            p_dequeue_count, p_max_dequeues, p_fresh);
+        return true;
+    end if;
+    insert into plane.waiting (queue_id, serial_key, pos, job_id, priority, dequeue_count, max_dequeues, fresh)
+    select p_queue_id, p_serial_key, nextval('plane.job_id_seq'),
+        p_job_id, p_priority, p_dequeue_count, p_max_dequeues, p_fresh;
+    return false;
 end;
 $$;
 

@@ -1,4 +1,6 @@
--- _live_job: the live job of a dedupe key. A key whose taker rolled back after its job had ended is put right here.
+-- _live_job: the live job of a dedupe key. One that was asked to stop has it no more. A key whose taker rolled back
+-- after its job had ended, or had been asked to stop, is put right here.
+-- The lease is asked by a scalar: PostgreSQL 18 would read the whole of it for EXISTS while it looks small.
 create or replace function plane._live_job(
     p_key uuid
 )
@@ -9,13 +11,15 @@ create or replace function plane._live_job(
 as $$
 declare
     v_job_id   bigint;
-    v_is_ended boolean;
+    v_is_free  boolean;
 begin
-    select k.job_id, exists (select from plane.outcome o where o.job_id = k.job_id)
-    into v_job_id, v_is_ended
+    select k.job_id,
+        exists (select from plane.outcome o where o.job_id = k.job_id)
+            or (select l.cancelled_by from plane.lease l where l.job_id = k.job_id) is not null
+    into v_job_id, v_is_free
     from plane.live_key k
     where k.key = p_key;
-    if v_is_ended then
+    if v_is_free then
         delete from plane.live_key k where k.key = p_key and k.job_id = v_job_id;
         return null;
     end if;

@@ -8,7 +8,7 @@ create or replace function plane._make_fresh(
     set search_path = pg_catalog, pg_temp
 as $$
 begin
-    perform from plane.lease l where l.job_id = p_job_id and l.fresh and not l.cancelling;
+    perform from plane.lease l where l.job_id = p_job_id and l.fresh and l.cancelled_by is null;
     if found then
         return true;
     end if;

@@ -9,15 +9,8 @@ create or replace function plane._tell_done(
     volatile
     set search_path = pg_catalog, pg_temp
 as $$
-declare
-    v_notify text := (select q.notify from plane.queue q where q.id = p_queue_id);
 begin
-    if v_notify = 'always'
-        or v_notify = 'waiters'
-            -- an older snapshot cannot see who has just come
-            and (current_setting('transaction_isolation') <> 'read committed'
-                or exists (select from plane.waiter w where w.job_id = p_job_id))
-    then
+    if plane._is_heard(p_queue_id, p_job_id) then
         perform pg_notify('plane_done', p_job_id::text);
     end if;
 end;

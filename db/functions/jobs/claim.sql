@@ -34,6 +34,10 @@ begin
     end if;
     v_floors := plane._floors(v_queue, v_now);
     perform plane._look_back(v_queue, v_now, false);
+    if v_queue.paused_at is not null then
+        perform plane._note_sleep(v_queue, p_worker, true);
+        return;
+    end if;
 
     for v_try in 1 .. 2 loop
         for v_i in 1 .. cardinality(v_floors) loop
@@ -78,7 +82,8 @@ revoke all on function plane.claim(text, text, integer) from public;
 grant execute on function plane.claim(text, text, integer) to plane_worker;
 
 comment on function plane.claim(text, text, integer) is
-'Claim up to n jobs of a queue for a worker, in the order of claim_one; no rows when there are none.
+'Claim up to n jobs of a queue for a worker, in the order of claim_one; no rows when there are none,
+or the queue is paused.
 Raises 22023 a claim takes 1 to 10000 jobs.
 Raises 22023 a worker needs a name of 1 to 200 characters.
 Raises PL404 no such queue.

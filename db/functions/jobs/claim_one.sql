@@ -23,6 +23,10 @@ begin
     perform plane._check_worker(p_worker);
     v_floors := plane._floors(v_queue, v_now);
     perform plane._look_back(v_queue, v_now, false);
+    if v_queue.paused_at is not null then
+        perform plane._note_sleep(v_queue, p_worker, true);
+        return;
+    end if;
 
     for v_try in 1 .. 2 loop
         for v_i in 1 .. cardinality(v_floors) loop
@@ -67,7 +71,8 @@ revoke all on function plane.claim_one(text, text) from public;
 grant execute on function plane.claim_one(text, text) to plane_worker;
 
 comment on function plane.claim_one(text, text) is
-'Claim the oldest claimable job of a queue for a worker; no row when there is none.
+'Claim the oldest claimable job of a queue for a worker; no row when there is none,
+or the queue is paused.
 Sets the lease by the queue and counts the attempt; (job_id, attempt) is the fence of everything that follows.
 Raises 22023 a worker needs a name of 1 to 200 characters.
 Raises PL404 no such queue.

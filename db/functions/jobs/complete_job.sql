@@ -25,13 +25,7 @@ declare
     v_error  json := plane._storable(p_error);
     v_lease  plane.lease;
 begin
-    if p_cache not in ('hit', 'coalesced') then
-        raise exception using
-            errcode = '22023',
-            message = 'cache is hit, coalesced or NULL',
-            detail = format('cache=%s', left(p_cache, 100)),
-            hint = 'hit: the answer was kept. coalesced: it was computed for another job. NULL: for this one.';
-    end if;
+    perform plane._check_cache(p_cache);
     perform plane._check_settled(p_result, p_error);
     with gone as (
         delete from plane.lease l

@@ -30,21 +30,7 @@ declare
     v_queue plane.queue := plane._queue_named(p_queue);
 begin
     perform plane._check_job(p_operation, p_params, p_envelope);
-    if p_priority is null or p_priority not between -32768 and 32767
-        or p_max_dequeues not between 1 and 1000000
-        or p_version < 1
-        or p_dedupe_key = '' or length(p_dedupe_key) > 200
-        or p_serial_key = '' or length(p_serial_key) > 200
-        or p_available_at = 'infinity'
-    then
-        raise exception using
-            errcode = '22023',
-            message = 'an argument is out of range',
-            detail = format('priority=%s max_dequeues=%s version=%s dedupe_key_length=%s serial_key_length=%s available_at=%s',
-                coalesce(p_priority::text, 'NULL'), p_max_dequeues, p_version,
-                length(p_dedupe_key), length(p_serial_key), p_available_at),
-            hint = 'Priority is -32768 to 32767, max_dequeues 1 to 1000000, a version 1 or more, a key 1 to 200 characters.';
-    end if;
+    perform plane._check_settings(p_dedupe_key, p_serial_key, p_priority, p_available_at, p_max_dequeues, p_version);
     return query
     select e.job_id, e.coalesced
     from plane._enqueue(v_queue, p_operation, p_version, p_params, p_envelope, null, p_dedupe_key, p_serial_key,

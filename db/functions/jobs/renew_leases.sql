@@ -48,10 +48,10 @@ begin
         from locked k
         join plane.queue q on q.id = k.queue_id
         where l.job_id = k.job_id and l.attempt = k.attempt
-        returning l.job_id, l.attempt, l.cancelling
+        returning l.job_id, l.attempt, l.cancelled_by
     )
     select h.job_id,
-        case when r.job_id is null then 'lost' when r.cancelling then 'cancelling' else 'held' end
+        case when r.job_id is null then 'lost' when r.cancelled_by is null then 'held' else 'cancelling' end
     from held h
     left join renewed r on r.job_id = h.job_id and r.attempt = h.attempt;
 end;

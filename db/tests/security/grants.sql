@@ -11,13 +11,13 @@ create role passer_by;
 
 select set_eq(
     $$ select pg_temp.executable_by('plane_producer') $$,
-    array['enqueue', 'submit_request', 'scope_key', 'dedupe_key', 'sweep'],
+    array['enqueue', 'enqueue_many', 'submit_request', 'scope_key', 'dedupe_key', 'sweep'],
     'a producer asks for work');
 
 select set_eq(
     $$ select pg_temp.executable_by('plane_worker') $$,
-    array['register_worker', 'register_manifest', 'claim_one', 'claim', 'renew_leases', 'complete_job',
-        'fail_job', 'release_job', 'scope_key', 'dedupe_key', 'sweep'],
+    array['register_worker', 'register_manifest', 'claim_one', 'claim', 'renew_leases', 'complete_job', 'complete_jobs',
+        'fail_job', 'release_job', 'report_progress', 'finish_cancel', 'scope_key', 'dedupe_key', 'sweep'],
     'a worker takes work and settles it');
 
 select set_eq(
@@ -32,7 +32,8 @@ select set_eq(
 
 select set_eq(
     $$ select pg_temp.executable_by('plane_admin') $$,
-    array['create_queue', 'scope_key', 'dedupe_key', 'sweep'],
+    array['create_queue', 'pause_queue', 'resume_queue', 'drop_queue', 'request_cancel', 'retry_job', 'retry_poison',
+        'scope_key', 'dedupe_key', 'sweep'],
     'an admin runs the queues');
 
 select is_empty(

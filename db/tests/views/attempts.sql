@@ -22,9 +22,9 @@ select job_id from plane.enqueue('attempts', 'send') \gset
 select pg_temp.shows(:job_id, '{}', 'a job that nobody claimed has none');
 select plane.claim_one('attempts', 'w1') \g /dev/null
 select pg_temp.shows(:job_id, array['1 w1 12:00:00 in_progress'], 'an attempt under way has no end');
-update plane.lease set cancelling = true where job_id = :job_id;
+update plane.lease set cancelled_by = 'ann' where job_id = :job_id;
 select pg_temp.shows(:job_id, array['1 w1 12:00:00 cancelling'], 'an attempt that was asked to stop is stopping');
-update plane.lease set cancelling = false where job_id = :job_id;
+update plane.lease set cancelled_by = null where job_id = :job_id;
 select pg_temp.later('5 s');
 select plane.release_job(:job_id, 1), plane.claim_one('attempts', 'w2') \g /dev/null
 select pg_temp.later('60 s');
@@ -46,7 +46,7 @@ select plane.claim_one('attempts', 'w1'), plane.fail_job(:poison, 1, '{"message"
 select pg_temp.shows(:poison, array['1 w1 12:01:06 12:01:06 failed no'], 'the attempt that made poison is one, and failed');
 select job_id as cancelled from plane.enqueue('attempts', 'cancelled') \gset
 select plane.claim_one('attempts', 'w1') \g /dev/null
-update plane.lease set cancelling = true where job_id = :cancelled;
+update plane.lease set cancelled_by = 'ann' where job_id = :cancelled;
 select plane.fail_job(:cancelled, 1, '{"message": "stopped"}') \g /dev/null
 select pg_temp.shows(:cancelled, array['1 w1 12:01:06 12:01:06 failed stopped'], 'so is the attempt of a job that was cancelled');
 select job_id as nul from plane.enqueue('attempts', 'nul') \gset

@@ -40,11 +40,11 @@ select job_id as behind from plane.enqueue('jobs', 'behind', p_serial_key => 'li
 select pg_temp.shows(:behind, 'waiting 1 0/2', 'a job behind the head of its serial line');
 select plane.claim_one('jobs', 'w1') \g /dev/null
 select pg_temp.shows(:job_id, 'in_progress 3 1/2 by w1 until 12:01:10 since 12:00:10', 'a held job');
-update plane.lease set progress = '{"done": 1}' where job_id = :job_id;
-select is((select progress from plane.jobs where id = :job_id), '{"done": 1}'::jsonb, 'and its progress');
-update plane.lease set cancelling = true where job_id = :job_id;
+select plane.report_progress(:job_id, 1, 1, 2, 'half') \g /dev/null
+select is((select progress from plane.jobs where id = :job_id), '{"done": 1, "total": 2, "message": "half"}', 'and its progress');
+update plane.lease set cancelled_by = 'ann' where job_id = :job_id;
 select pg_temp.shows(:job_id, 'cancelling 3 1/2 by w1 until 12:01:10 since 12:00:10', 'a job that was asked to stop');
-update plane.lease set cancelling = false where job_id = :job_id;
+update plane.lease set cancelled_by = null where job_id = :job_id;
 select plane.fail_job(:job_id, 1, '{"message": "no"}') \g /dev/null
 select pg_temp.shows(:job_id, 'pending 3 1/2 due 12:00:40', 'a job in backoff');
 select pg_temp.later('30 s');
@@ -70,7 +70,7 @@ select results_eq(
     $$ values ('[1.0]', null::text, 'coalesced') $$, 'and its answer');
 select job_id as cancelled from plane.enqueue('jobs', 'cancelled', p_priority => -1) \gset
 select plane.claim_one('jobs', 'w1') \g /dev/null
-update plane.lease set cancelling = true where job_id = :cancelled;
+update plane.lease set cancelled_by = 'ann' where job_id = :cancelled;
 select plane.release_job(:cancelled, 1) \g /dev/null
 select pg_temp.shows(:cancelled, 'cancelled -1 1/2 by w1 since 12:00:41 end 12:00:41', 'a job that was cancelled');
 

@@ -3,7 +3,7 @@ begin;
 select plan(4);
 
 select columns_are('plane', 'queues', array['queue', 'lease', 'max_dequeues', 'backoff', 'backoff_factor', 'backoff_cap', 'retention',
-    'max_depth', 'notify', 'created_at']);
+    'max_depth', 'notify', 'paused_at', 'created_at']);
 
 -- given two queues
 select plane.create_queue('queues-a', '20 s', 3, '1 s', 2.5, '30 min', '7 days', 100, 'never'), plane.create_queue('queues-b') \g /dev/null

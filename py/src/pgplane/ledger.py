@@ -78,6 +78,22 @@ async def create_queue(
     )
 
 
+async def pause_queue(connection: Connection, queue: str) -> None:
+    """Hand out no more of its jobs; it still accepts. Role: admin. Raises NotFound."""
+    await _value(connection, "select plane.pause_queue(p_queue => %s)", (queue,))
+
+
+async def resume_queue(connection: Connection, queue: str) -> None:
+    """Hand out again, and wake the workers. Role: admin. Raises NotFound."""
+    await _value(connection, "select plane.resume_queue(p_queue => %s)", (queue,))
+
+
+async def drop_queue(connection: Connection, queue: str) -> None:
+    """Remove a queue and all it has finished. Role: admin. Raises NotFound, Conflict: live jobs,
+    Busy: somebody is enqueuing, try again."""
+    await _value(connection, "select plane.drop_queue(p_queue => %s)", (queue,))
+
+
 async def register_worker(
     connection: Connection, worker: str, queue: str, info: str = "{}"
 ) -> timedelta:
@@ -126,6 +142,20 @@ async def enqueue(
         ),
     )
     return submitted
+
+
+async def enqueue_many(connection: Connection, queue: str, jobs: str) -> list[Submitted]:
+    """Many jobs in one statement, all or none; the answers in their order.
+
+    `jobs` is a JSON array of objects with the arguments of `enqueue` as keys.
+    """
+    return await _rows(
+        connection,
+        _submitted_row,
+        "select job_id, coalesced from plane.enqueue_many(p_queue => %s, p_jobs => %s::jsonb)"
+        " order by ordinality",
+        (queue, jobs),
+    )
 
 
 async def submit_request(
@@ -218,6 +248,28 @@ async def complete_job(
     return completed
 
 
+async def complete_jobs(
+    connection: Connection,
+    held: Sequence[tuple[int, int]],
+    *,
+    results: Sequence[str | None] | None = None,
+    errors: Sequence[str | None] | None = None,
+    caches: Sequence[str | None] | None = None,
+) -> list[bool]:
+    """`complete_job` for many `(job_id, attempt)` in one statement; the answers in their order."""
+    return await _rows(
+        connection,
+        scalar_row,
+        "select completed from plane.complete_jobs(p_job_ids => %s::bigint[], p_attempts =>"
+        " %s::int[], p_results => %s::json[], p_errors => %s::json[], p_caches => %s::text[])",
+        (
+            [job_id for job_id, _ in held],
+            [attempt for _, attempt in held],
+            *(given and list(given) for given in (results, errors, caches)),
+        ),
+    )
+
+
 async def fail_job(
     connection: Connection, job_id: int, attempt: int, error: str, retry_in: timedelta | None = None
 ) -> str:
@@ -239,6 +291,82 @@ async def release_job(connection: Connection, job_id: int, attempt: int) -> bool
         (job_id, attempt),
     )
     return released
+
+
+async def report_progress(
+    connection: Connection,
+    job_id: int,
+    attempt: int,
+    done: int,
+    total: int | None = None,
+    message: str | None = None,
+) -> str:
+    """How far an attempt is: `held`, or `cancelling` (stop soon). Raises Conflict: it is lost.
+
+    Call it in the transaction of the batch that got it there: the attempt is kept until that ends.
+    """
+    state: str = await _value(
+        connection,
+        "select plane.report_progress(p_job_id => %s, p_attempt => %s, p_done => %s, p_total => %s,"
+        " p_message => %s)",
+        (job_id, attempt, done, total, message),
+    )
+    return state
+
+
+async def request_cancel(connection: Connection, job_id: int, by: str) -> str:
+    """The job's status then: `cancelled`, `cancelling` (a worker has it), or how it had ended.
+
+    Role: admin. Raises NotFound.
+    """
+    status: str = await _value(
+        connection,
+        "select plane.request_cancel(p_job_id => %s, p_by => %s)",
+        (job_id, by),
+    )
+    return status
+
+
+async def finish_cancel(
+    connection: Connection, job_id: int, attempt: int, *, result: str | None = None
+) -> bool:
+    """`cancelled`, with what had got done; False: lost, or nobody asked it to stop."""
+    cancelled: bool = await _value(
+        connection,
+        "select plane.finish_cancel(p_job_id => %s, p_attempt => %s, p_result => %s::json)",
+        (job_id, attempt, result),
+    )
+    return cancelled
+
+
+async def retry_job(connection: Connection, job_id: int) -> int:
+    """Make a poison job pending again; the job that answers it, mostly itself.
+
+    Role: admin. Raises NotFound, Conflict: it is not poison.
+    """
+    answering: int = await _value(connection, "select plane.retry_job(p_job_id => %s)", (job_id,))
+    return answering
+
+
+async def retry_poison(
+    connection: Connection,
+    queue: str,
+    operation: str | None = None,
+    *,
+    limit: int = 1000,
+    spread: timedelta | None = None,
+) -> int:
+    """Make the oldest poison jobs of a queue pending again, spread over a time; how many.
+
+    Role: admin. Raises NotFound.
+    """
+    retried: int = await _value(
+        connection,
+        "select plane.retry_poison(p_queue => %s, p_operation => %s, p_limit => %s, p_spread =>"
+        " %s)",
+        (queue, operation, limit, spread),
+    )
+    return retried
 
 
 async def sweep(connection: Connection) -> int:

@@ -98,11 +98,12 @@ select plane.complete_job(job_id, attempt) from plane.claim_one('fail_job', 'w1'
 
 -- given a job that was asked to stop
 select pg_temp.held() as cancelling \gset
-update plane.lease set cancelling = true where job_id = :cancelling;
+update plane.lease set cancelled_by = 'ann' where job_id = :cancelling;
 select is(plane.fail_job(:cancelling, 1, '{"message": "stopped"}'), 'cancelled', 'a job that was asked to stop is not tried again');
 select results_eq(
-    format('select status, error ->> ''message'' from plane.jobs where id = %s', :cancelling),
-    $$ values ('cancelled', 'stopped') $$, 'it is cancelled');
+    format('select j.status, j.error ->> ''by'', a.error ->> ''message'' from plane.jobs j, plane.attempts a
+        where j.id = %s and a.job_id = j.id', :cancelling),
+    $$ values ('cancelled', 'ann', 'stopped') $$, 'it is cancelled, by whoever asked; its attempt keeps the error');
 
 -- given an error that holds a NUL
 select pg_temp.held(p_max_dequeues => 2) as nul \gset

@@ -61,7 +61,7 @@ select is(plane.release_job(:slow, 1), true, 'a late release is as good while no
 
 -- given a job that was asked to stop
 select plane.claim_one('release_job', 'w1') \g /dev/null
-update plane.lease set cancelling = true where job_id = :slow;
+update plane.lease set cancelled_by = 'ann' where job_id = :slow;
 select is(plane.release_job(:slow, 2), true, 'a job that was asked to stop can be released');
 select is((select status from plane.jobs where id = :slow), 'cancelled', 'and is cancelled by that');
 select is_empty($$ select plane.claim_one('release_job', 'w1') $$, 'and is never handed out again');

@@ -82,7 +82,7 @@ select plane.renew_leases('renew-w2', array[:taken]::bigint[], array[:attempt]) 
 select is(pg_temp.expiry(:taken), plane._now() + interval '5 min', 'the next heartbeat goes by the new one');
 
 -- when a job was asked to stop
-update plane.lease set cancelling = true where job_id = :taken;
+update plane.lease set cancelled_by = 'ann' where job_id = :taken;
 select pg_temp.later('1 min');
 select results_eq(
     format('select state from plane.renew_leases(''renew-w2'', array[%s]::bigint[], array[%s])', :taken, :attempt),

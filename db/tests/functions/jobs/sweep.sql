@@ -66,7 +66,7 @@ select is(pg_temp.status(:scheduled), 'pending', 'a job with a try left is pendi
 
 -- when a job that was asked to stop is left alone by its worker
 select job_id as deaf, attempt from plane.claim_one('sweep', 'w3') \gset
-update plane.lease set cancelling = true where job_id = :deaf;
+update plane.lease set cancelled_by = 'ann' where job_id = :deaf;
 select pg_temp.later('1 min');
 select is(plane.sweep(), 1, 'a lease that lapses while its job is being cancelled is returned');
 select is(pg_temp.status(:deaf), 'cancelled', 'and the job is cancelled');

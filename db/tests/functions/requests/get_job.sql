@@ -30,9 +30,9 @@ select results_eq(
     format('select * from pg_temp.seen(%s)', :job_id),
     $$ values ('in_progress', null::text, null::text, null::text, null::integer, timestamptz '2030-01-01 12:00:01+00', null::timestamptz) $$,
     'a job that is held is in progress since it was claimed');
-update plane.lease set progress = '{"done": 1, "total": 3}' where job_id = :job_id;
+select plane.report_progress(:job_id, 1, 1, 3, null) \g /dev/null
 select is(
-    (select progress from plane.get_job('get_job', :job_id, pg_temp.key())), '{"done": 1, "total": 3}'::jsonb,
+    (select progress from plane.get_job('get_job', :job_id, pg_temp.key())), '{"done": 1, "total": 3, "message": null}'::jsonb,
     'and shows its progress');
 select plane.fail_job(:job_id, 1, '{"message": "secret"}') \g /dev/null
 select results_eq(
@@ -63,7 +63,7 @@ select results_eq(
     format('select status, error, claimed_at, finished_at from pg_temp.seen(%s)', :poison),
     $$ values ('poison', '{"message": "no"}', timestamptz '2030-01-01 12:00:31+00', timestamptz '2030-01-01 12:00:31+00') $$,
     'poison is told with its error');
-update plane.lease set cancelling = true where job_id = :cancelled;
+update plane.lease set cancelled_by = 'ann' where job_id = :cancelled;
 select is((select status from pg_temp.seen(:cancelled)), 'cancelling', 'a job that was asked to stop is told to be stopping');
 select plane.release_job(:cancelled, 1);
 select is((select status from pg_temp.seen(:cancelled)), 'cancelled', 'and cancelled when it has stopped');

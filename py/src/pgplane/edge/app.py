@@ -16,7 +16,7 @@ from pgplane.edge.auth import Verifier
 from pgplane.edge.database import QueueDatabase
 from pgplane.edge.health import Readiness
 from pgplane.edge.problems import Boundary, Problem, answer
-from pgplane.edge.pump import CHANNEL, ReplyPump
+from pgplane.edge.pump import CHANNELS, ReplyPump
 from pgplane.edge.routes import ROUTES, Edge
 from pgplane.edge.scopes import ScopeKeys
 from pgplane.edge.streams import Streams
@@ -87,7 +87,7 @@ def _listener(settings: Settings, pump: ReplyPump) -> Listener | None:
         return None
     return Listener(
         settings.listen_dsn,
-        [CHANNEL],
+        CHANNELS,
         on_notification=pump.notified,
         on_connect=pump.read_all,
         application_name="pgplane edge listener",

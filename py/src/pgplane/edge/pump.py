@@ -1,4 +1,4 @@
-"""The reply pump: who in this process waits for which job, and what tells them of its end."""
+"""The reply pump: who in this process waits for which job, and what tells them of it."""
 
 import asyncio
 import re
@@ -15,7 +15,7 @@ from pgplane.records import Job
 
 log = logs.get("edge")
 
-CHANNEL = "plane_done"
+CHANNELS = ("plane_done", "plane_progress")
 TERMINAL = frozenset({"done", "poison", "cancelled"})
 MAX_READ = 500
 RETRY_SECONDS = 1.0
@@ -67,7 +67,7 @@ class Waiter:
 
 
 class ReplyPump:
-    """Matches completions with waiters.
+    """Matches completions, and progress, with waiters.
 
     A notification only says which rows to read: all that arrived since the last read are read by
     one query. A sweep reads every waiting row, in case a notification was missed.

@@ -46,9 +46,13 @@ def queued(job: Job) -> bytes:
 
 
 def running(job: Job) -> bytes:
-    """The event that says a worker has the job."""
-    data = {"jobId": str(job.job_id), "status": job.status, "times": _times(job)}
-    return frame("running", orjson.dumps(data), f"{job.job_id}.running")
+    """The event that says a worker has the job, and how far it is."""
+    return _held("running", job)
+
+
+def progress(job: Job) -> bytes:
+    """The event that says how far the job is by now."""
+    return _held("progress", job)
 
 
 def ending(job: Job) -> bytes:
@@ -80,6 +84,7 @@ class Reply:
         self._waiter = waiter
         self._seconds = seconds
         self._told: tuple[str, int | None] | None = None
+        self._progress: bytes | None = None
         self._deadline = asyncio.get_running_loop().call_later(seconds, self._time_out)
         self.stream = streams.open(self._close)
         self.stream.push(retry())
@@ -89,15 +94,17 @@ class Reply:
         if self._waiter.settled:
             self.stream.finish(ending(job))
             return
-        news = (job.status, job.position)
-        if news == self._told:
-            return
         held = job.status in ("in_progress", "cancelling")
-        if self._told is None or not held:
-            self.stream.push(queued(job))
-        if held:
-            self.stream.push(running(job))
-        self._told = news
+        news = (job.status, job.position)
+        if news != self._told:
+            if self._told is None or not held:
+                self.stream.push(queued(job))
+            if held:
+                self.stream.push(running(job))
+            self._told = news
+        elif held and job.progress != self._progress:
+            self.stream.push(progress(job))
+        self._progress = job.progress
 
     def _time_out(self) -> None:
         self.stream.finish(timed_out(self._waiter.job_id, self._seconds))
@@ -106,6 +113,16 @@ class Reply:
     def _close(self) -> None:
         self._deadline.cancel()
         self._pump.detach(self._waiter)
+
+
+def _held(name: str, job: Job) -> bytes:
+    data = {
+        "jobId": str(job.job_id),
+        "status": job.status,
+        "progress": _spliced(job.progress),
+        "times": _times(job),
+    }
+    return frame(name, orjson.dumps(data), f"{job.job_id}.{name}")
 
 
 def _problem(job: Job) -> Problem | None:

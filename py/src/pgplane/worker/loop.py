@@ -162,7 +162,7 @@ class ClaimLoop:
         if held.reason == "shutdown":
             return await self._settlement.release(held)
         if held.reason == "cancelling":
-            return await self._settlement.fail(held, stopped("CANCELLED", "the job was cancelled"))
+            return await self._settlement.cancelled(held)
         if held.reason == "timeout":
             message = f"the handler ran longer than its {limit:g} s"
             return await self._settlement.fail(held, stopped("TIMEOUT", message))

@@ -54,6 +54,17 @@ class Settlement:
 
         return await self._within_lease(held, call) or "unsettled"
 
+    async def cancelled(self, held: HeldJob) -> str:
+        """`cancelled`, `lost` or `unsettled`."""
+
+        async def call() -> bool:
+            return await self._connection.call(ledger.finish_cancel, *held.fence)
+
+        finished = await self._within_lease(held, call)
+        if finished is None:
+            return "unsettled"
+        return "cancelled" if finished else "lost"
+
     async def release(self, held: HeldJob) -> str:
         """`released`, `lost` or `unsettled`."""
 

@@ -1,0 +1,61 @@
+-- _check_jobs: what a batch must satisfy. One quick look at all elements finds those that deserve a closer one:
+-- faulty or large. A small one, too, may have numbers that are long once written out.
+create or replace function plane._check_jobs(
+    p_jobs jsonb
+)
+    returns void
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_names constant text[] := array['operation', 'params', 'envelope', 'dedupe_key', 'serial_key', 'priority',
+        'available_at', 'max_dequeues', 'version'];
+    v_element jsonb;
+    v_ord     bigint;
+begin
+    if jsonb_typeof(p_jobs) is distinct from 'array' then
+        raise exception using
+            errcode = 'PL422',
+            message = 'jobs must be a JSON array of objects',
+            detail = format('jobs=%s', coalesce(jsonb_typeof(p_jobs), 'NULL')),
+            hint = 'Each object has the argument names of plane.enqueue, without p_, as keys.';
+    end if;
+    for v_element, v_ord in
+        select e.value, e.ord
+        from jsonb_array_elements(p_jobs) with ordinality as e (value, ord)
+        where case
+            when jsonb_typeof(e.value) <> 'object' or pg_column_size(e.value) > 1024
+                or octet_length(e.value::text) > 65536 then true
+            when jsonb_typeof(e.value -> 'operation') is distinct from 'string'
+                or length(e.value ->> 'operation') not between 1 and 200
+                or jsonb_typeof(e.value -> 'params') <> 'object' then true
+            when e.value - v_names[1:2] = '{}' then false
+            else e.value - v_names <> '{}'
+                or jsonb_typeof(e.value -> 'envelope') <> 'object'
+                or plane._wrong_type(e.value) is not null
+                or length(e.value ->> 'dedupe_key') not between 1 and 200
+                or length(e.value ->> 'serial_key') not between 1 and 200
+                or e.value -> 'priority' = 'null'
+                or (e.value ->> 'priority')::numeric not between -32768 and 32767
+                or e.value ->> 'available_at' = 'infinity'
+                or (e.value ->> 'max_dequeues')::numeric not between 1 and 1000000
+                or (e.value ->> 'version')::numeric not between 1 and 2147483647
+        end
+    loop
+        perform plane._check_element(v_element, v_ord, v_names);
+    end loop;
+end;
+$$;
+
+revoke all on function plane._check_jobs(jsonb) from public;
+
+comment on function plane._check_jobs(jsonb) is
+'Refuses a batch with an element that enqueue would refuse, naming its number, from 1.
+Raises 22023 an argument has the wrong type.
+Raises 22023 an argument is out of range.
+Raises 22023 an operation has a name of 1 to 200 characters.
+Raises 22023 no such argument.
+Raises PL413 params and envelope are limited to 256 KiB.
+Raises PL422 params and envelope must be JSON objects.
+Raises PL422 jobs must be a JSON array of objects.';

@@ -1,0 +1,32 @@
+-- _check_there: the queue has not been dropped since it was read. Whoever asks has plane.ready locked, as every enqueue
+-- does before it writes, and plane.drop_queue waits for that lock. A snapshot older than the lock sees nothing of it;
+-- there the row itself is locked, which a drop makes fail.
+create or replace function plane._check_there(
+    p_queue plane.queue
+)
+    returns void
+    language plpgsql
+    volatile
+    set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if current_setting('transaction_isolation') = 'read committed' then
+        perform from plane.queue q where q.id = p_queue.id;
+    else
+        perform from plane.queue q where q.id = p_queue.id for key share;
+    end if;
+    if not found then
+        raise exception using
+            errcode = 'PL404',
+            message = 'no such queue',
+            detail = format('queue=%s', p_queue.name),
+            hint = 'It has just been dropped with plane.drop_queue.';
+    end if;
+end;
+$$;
+
+revoke all on function plane._check_there(plane.queue) from public;
+
+comment on function plane._check_there(plane.queue) is
+'Refuses a queue that has been dropped since it was read.
+Raises PL404 no such queue.';

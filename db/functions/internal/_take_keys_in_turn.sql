@@ -1,0 +1,29 @@
+-- _take_keys_in_turn: as _take_keys, each key settled before the next one is touched.
+create or replace function plane._take_keys_in_turn(
+    p_keys uuid[],
+    p_ids  bigint[]
+)
+    returns bigint[]
+    language plpgsql
+    volatile
+    set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_ids bigint[] := p_ids;
+begin
+    for v_i in 1 .. cardinality(p_keys) loop
+        loop
+            v_ids[v_i] := plane._live_job(p_keys[v_i]);
+            exit when v_ids[v_i] is not null;
+            insert into plane.live_key (key, job_id) values (p_keys[v_i], p_ids[v_i])
+            on conflict (key) do nothing;
+        end loop;
+    end loop;
+    return v_ids;
+end;
+$$;
+
+revoke all on function plane._take_keys_in_turn(uuid[], bigint[]) from public;
+
+comment on function plane._take_keys_in_turn(uuid[], bigint[]) is
+'As _take_keys, one key after the other.';

@@ -1,0 +1,74 @@
+-- request_cancel: somebody asks that a job be stopped. Locks: the job's place (lease, ready, due or waiting), then what
+-- every ending locks, none of it waited for. A job under way from one place to another is looked for again.
+create or replace function plane.request_cancel(
+    p_job_id bigint,
+    p_by     text
+)
+    returns text
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+    set enable_seqscan = off
+    set enable_bitmapscan = off
+    set enable_sort = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $$
+declare
+    v_job    plane.job;
+    v_lease  plane.lease;
+    v_status text;
+begin
+    if coalesce(p_by, '') = '' or length(p_by) > 200 then
+        raise exception using
+            errcode = '22023',
+            message = 'a cancel names who asks for it, in 1 to 200 characters',
+            detail = format('length=%s', coalesce(length(p_by)::text, 'NULL')),
+            hint = 'It is kept with the job and shown to whoever asks why the job has no answer.';
+    end if;
+    v_job := plane._job(p_job_id);
+    loop
+        update plane.lease l
+        set cancelled_by = p_by
+        where l.job_id = p_job_id and l.cancelled_by is null
+        returning l.* into v_lease;
+        if found then
+            perform plane._free_key(v_lease.live_key, p_job_id);
+            perform pg_notify('plane_cancel', p_job_id::text);
+            return 'cancelling';
+        end if;
+        perform from plane.lease l where l.job_id = p_job_id and l.cancelled_by is not null;
+        if found then
+            return 'cancelling';
+        end if;
+
+        v_lease := plane._pull_out(v_job);
+        if v_lease.job_id is not null then
+            perform plane._end(v_lease, 'cancelled', null, plane._cancelled(p_by), false);
+            -- who has just begun to wait could not be seen, and found no lease to wait for
+            perform pg_notify('plane_done', p_job_id::text)
+            from plane.queue q
+            where q.id = v_job.queue_id and q.notify = 'waiters';
+            return 'cancelled';
+        end if;
+
+        select o.status into v_status from plane.outcome o where o.job_id = p_job_id;
+        exit when found;
+    end loop;
+    return v_status;
+end;
+$$;
+
+revoke all on function plane.request_cancel(bigint, text) from public;
+grant execute on function plane.request_cancel(bigint, text) to plane_admin;
+
+comment on function plane.request_cancel(bigint, text) is
+'Ask that a job be stopped; returns its status then. A pending or waiting job is cancelled at once. A held one is
+cancelling: its worker is told, its dedupe key is free, and it ends as cancelled, or as done if its answer comes first.
+A finished job stays what it is. p_by, who asks, is kept in the outcome''s error.
+Its worker''s heartbeat waits for the caller''s transaction: end that at once.
+Raises 22023 a cancel names who asks for it, in 1 to 200 characters.
+Raises PL404 no such job.
+Role: plane_admin.';
