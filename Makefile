@@ -50,7 +50,7 @@ page: $(INSTALLED) ## The page and the browser client: checks, tests, a real bro
 
 page-tests: web/node_modules/.package-lock.json
 	cd web && npm run check && npm test && npm run build
-	cd py && ../$(BIN)/python -m pytest tests/test_page.py
+	cd py && ../$(BIN)/python -m pytest tests/system/test_page.py
 
 bootstrap: $(INSTALLED) ## Make roles and schemas in PLANE_QUEUE_URL: a DBA, once per database
 	@$(BIN)/pgplane bootstrap

@@ -8,7 +8,7 @@ mkdir -p "$logs"
 failed=
 
 # The page's own step runs the test in the browser, on the page that it has just built.
-export ARGS="--ignore=tests/test_page.py"
+export ARGS="--ignore=tests/system/test_page.py"
 for step in lint pgtap pytest page; do
     echo
     echo "== $step"

@@ -19,10 +19,10 @@ from pgplane.edge.routes import Edge
 from pgplane.schema import migrations
 from pgplane.settings import Settings
 
-from .edges import Plane, in_process
-from .issuer import Issuer
-from .postgres import SUPERUSER, Server, for_role, install_plane
-from .sessions import Session, Stage, staged
+from .support.edges import Plane, in_process
+from .support.issuer import Issuer
+from .support.postgres import SUPERUSER, Server, for_role, install_plane
+from .support.sessions import Session, Stage, staged
 
 LOGINS = {
     "test_producer": ["plane_producer"],

@@ -4,7 +4,7 @@ Which server, first that fits:
 
 1. `PLANE_TEST_URL`, a superuser's connection string; a database is made on it and dropped again;
 2. the PostgreSQL image of docker-compose.yml, where a Docker engine answers;
-3. a server found on this machine (see `tests.postgres`).
+3. a server found on this machine (see `tests.support.postgres`).
 
 Arguments are test files or folders to run instead of all of `db/tests`.
 Exit status: 0 all passed, 1 a test failed or nothing could run.
@@ -23,8 +23,8 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
-from . import docker, tap
-from .postgres import ROOT, Server, find_psql, for_database, install_plane
+from .support import docker, tap
+from .support.postgres import ROOT, Server, find_psql, for_database, install_plane
 
 TESTS = ROOT / "db" / "tests"
 

@@ -1,0 +1,279 @@
+"""The reply pump: how completions find their waiters, and what that costs the database."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from pgplane.edge import pump as pump_module
+from pgplane.edge.pump import MAX_READ, ReplyPump, Waiter
+from pgplane.errors import Busy, Unavailable
+from pgplane.records import Job
+
+from ..support.edges import until
+
+QUEUE = "surface-flights"
+KEY, OWN = "a" * 64, "b" * 64
+
+
+def job(job_id: int, status: str = "pending", scope_key: str = KEY) -> Job:
+    return Job(
+        job_id, scope_key, status, None, b"{}", None, None, None, datetime.now(UTC), None, None
+    )
+
+
+class Database:
+    """Jobs in a dict, behind the ledger's calls; counts the reads."""
+
+    def __init__(self) -> None:
+        self.jobs: dict[int, Job] = {}
+        self.calls: list[str] = []
+        self.reads: list[list[tuple[int, str]]] = []
+        self.down = False
+        self.most = MAX_READ
+        self.before_read: Callable[[], None] = lambda: None
+
+    async def call(self, function: Any, *args: Any) -> Any:
+        await asyncio.sleep(0)
+        self.calls.append(function.__name__)
+        if self.down:
+            raise Unavailable("the queue database is unreachable")
+        answer = getattr(self, function.__name__)(*args)
+        await asyncio.sleep(0)
+        return answer
+
+    def _see(self, job_id: int, scope_key: str) -> Job | None:
+        found = self.jobs.get(job_id)
+        return found if found and found.scope_key == scope_key else None
+
+    def register_waiter(self, _q: str, job_id: int, scope_key: str, *_rest: object) -> bool:
+        return self._see(job_id, scope_key) is not None
+
+    def await_job(self, _queue: str, job_id: int, scope_key: str) -> Job | None:
+        self.before_read()
+        return self._see(job_id, scope_key)
+
+    def get_results(self, _queue: str, wanted: Sequence[tuple[int, str]]) -> list[Job]:
+        if len(wanted) > self.most:
+            raise Busy("the queue database takes too long")
+        self.reads.append(list(wanted))
+        return [found for pair in wanted if (found := self._see(*pair))]
+
+
+@pytest.fixture
+def database() -> Database:
+    return Database()
+
+
+@pytest.fixture
+async def pump(database: Database) -> AsyncIterator[ReplyPump]:
+    opened = ReplyPump(database, 3600)  # type: ignore[arg-type]
+    running = asyncio.create_task(opened.run())
+    yield opened
+    running.cancel()
+
+
+async def attach(pump: ReplyPump, database: Database, job_id: int, scope_key: str = KEY) -> Waiter:
+    database.jobs.setdefault(job_id, job(job_id, scope_key=scope_key))
+    waiter = await pump.attach(QUEUE, job_id, (KEY, OWN), 60)
+    assert waiter is not None
+    return waiter
+
+
+async def test_a_waiter_is_registered_before_the_row_is_read(
+    pump: ReplyPump, database: Database
+) -> None:
+    waiter = await attach(pump, database, 7)
+    assert database.calls == ["register_waiter", "await_job"]
+    assert (waiter.scope_key, waiter.settled, len(pump)) == (KEY, False, 1)
+
+
+async def test_the_callers_own_key_is_tried_too(pump: ReplyPump, database: Database) -> None:
+    assert (await attach(pump, database, 7, OWN)).scope_key == OWN
+
+
+async def test_a_job_of_nobody_leaves_nothing(pump: ReplyPump, database: Database) -> None:
+    database.jobs[7] = job(7, scope_key="c" * 64)
+    assert await pump.attach(QUEUE, 7, (KEY, OWN), 60) is None
+    assert len(pump) == 0
+
+
+async def test_an_outage_while_attaching_leaves_nothing(
+    pump: ReplyPump, database: Database
+) -> None:
+    database.jobs[7] = job(7)
+
+    def fall() -> None:
+        raise Unavailable("the queue database is unreachable")
+
+    database.before_read = fall
+    with pytest.raises(Unavailable):
+        await pump.attach(QUEUE, 7, (KEY,), 60)
+    assert len(pump) == 0
+
+
+async def test_a_completion_while_attaching_is_not_missed(
+    pump: ReplyPump, database: Database
+) -> None:
+    database.jobs[7] = job(7)
+
+    def finish_just_after() -> None:
+        database.before_read = lambda: None
+        asyncio.get_running_loop().call_soon(finish)
+
+    def finish() -> None:
+        database.jobs[7] = job(7, "done")
+        pump.notified("plane_done", "7")
+
+    database.before_read = finish_just_after
+    waiter = await pump.attach(QUEUE, 7, (KEY,), 60)
+    assert waiter is not None
+    assert await waiter.settle(5)
+
+
+async def test_a_burst_of_notifications_costs_one_read(pump: ReplyPump, database: Database) -> None:
+    found = [await attach(pump, database, n) for n in range(100)]
+    for n in range(100):
+        database.jobs[n] = job(n, "done")
+        pump.notified("plane_done", f"{n},{n + 1000}")
+    assert all(await asyncio.gather(*(waiter.settle(5) for waiter in found)))
+    assert len(database.reads) == 1
+
+
+async def test_fifty_waiters_of_one_job_cost_one_pair(pump: ReplyPump, database: Database) -> None:
+    found = [await attach(pump, database, 7) for _ in range(50)]
+    database.jobs[7] = job(7, "done")
+    pump.notified("plane_done", "7")
+    assert all(await asyncio.gather(*(waiter.settle(5) for waiter in found)))
+    assert database.reads == [[(7, KEY)]]
+
+
+async def test_a_large_read_is_split(pump: ReplyPump, database: Database) -> None:
+    found = [await attach(pump, database, n) for n in range(MAX_READ + 1)]
+    for n in range(MAX_READ + 1):
+        database.jobs[n] = job(n, "done")
+    pump.read_all()
+    assert all(await asyncio.gather(*(waiter.settle(5) for waiter in found)))
+    assert sorted(map(len, database.reads)) == [1, MAX_READ]
+
+
+async def test_a_read_that_takes_too_long_is_split_until_it_does_not(
+    pump: ReplyPump, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pump_module, "RETRY_SECONDS", 0.01)
+    found = [await attach(pump, database, n) for n in range(100)]
+    database.jobs.update({n: job(n, "done") for n in range(100)})
+    database.most = 7
+    pump.read_all()
+    assert all(await asyncio.gather(*(waiter.settle(5) for waiter in found)))
+
+
+async def test_what_has_ended_is_not_read_again(pump: ReplyPump, database: Database) -> None:
+    waiter, other = await attach(pump, database, 7), await attach(pump, database, 8)
+    database.jobs[7] = job(7, "done")
+    pump.notified("plane_done", "7")
+    assert await waiter.settle(5)
+    database.jobs[8] = job(8, "done")
+    pump.read_all()
+    assert await other.settle(5)
+    assert database.reads == [[(7, KEY)], [(8, KEY)]]
+
+
+async def test_an_answer_that_cannot_be_told_silences_nobody(
+    pump: ReplyPump, database: Database
+) -> None:
+    def fail(row: Job) -> None:
+        if row.status == "done":
+            raise ValueError("untellable")
+
+    found = [await attach(pump, database, n) for n in range(20)]
+    for waiter in found[::2]:
+        waiter.listen(fail)
+    database.jobs.update({n: job(n, "done") for n in range(20)})
+    pump.read_all()
+    assert all(await asyncio.gather(*(waiter.settle(5) for waiter in found[1::2])))
+    assert len(database.reads) == 1
+
+
+@pytest.mark.parametrize("payload", ["", "8", "x", "7.5", "-7", "８", ",,", "9" * 30, "9" * 5000])
+async def test_a_payload_is_only_a_hint(pump: ReplyPump, database: Database, payload: str) -> None:
+    waiter = await attach(pump, database, 7)
+    pump.notified("plane_done", payload)
+    assert not await waiter.settle(0)
+    assert database.reads == []
+
+
+async def test_progress_is_read_like_an_end(pump: ReplyPump, database: Database) -> None:
+    waiter = await attach(pump, database, 7)
+    told: list[bytes | None] = []
+    waiter.listen(lambda row: told.append(row.progress))
+    database.jobs[7] = replace(job(7, "in_progress"), progress=b'{"done": 1}')
+    pump.notified("plane_progress", "7")
+    await until(lambda: len(told) == 2)
+    assert told == [None, b'{"done": 1}']
+
+
+async def test_a_row_that_has_not_ended_settles_nobody(pump: ReplyPump, database: Database) -> None:
+    waiter = await attach(pump, database, 7)
+    told: list[str] = []
+    waiter.listen(lambda row: told.append(row.status))
+    database.jobs[7] = job(7, "in_progress")
+    pump.read_all()
+    await until(lambda: len(told) == 2)
+    assert told == ["pending", "in_progress"]
+    assert not waiter.settled
+
+
+async def test_an_end_is_never_taken_back(pump: ReplyPump, database: Database) -> None:
+    waiter = await attach(pump, database, 7)
+    waiter.offer(job(7, "done"))
+    waiter.offer(job(7, "pending"))
+    assert waiter.settled
+
+
+async def test_one_scope_is_not_told_of_another(pump: ReplyPump, database: Database) -> None:
+    waiter = await attach(pump, database, 7)
+    stranger = Waiter(QUEUE, 7, OWN)
+    pump._waiting[7].add(stranger)
+    database.jobs[7] = job(7, "done")
+    pump.notified("plane_done", "7")
+    assert await waiter.settle(5)
+    assert stranger.job is None
+
+
+async def test_an_outage_is_ridden_out(
+    pump: ReplyPump, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pump_module, "RETRY_SECONDS", 0.01)
+    waiter = await attach(pump, database, 7)
+    database.jobs[7] = job(7, "done")
+    database.down = True
+    pump.notified("plane_done", "7")
+    await until(lambda: database.calls.count("get_results") >= 3)
+    database.down = False
+    assert await waiter.settle(5)
+
+
+async def test_the_sweep_reads_every_waiting_row_in_one_query(database: Database) -> None:
+    pump = ReplyPump(database, 0.01)  # type: ignore[arg-type]
+    tasks = [asyncio.create_task(pump.run()), asyncio.create_task(pump.sweep())]
+    found = [await attach(pump, database, n) for n in range(20)]
+    database.jobs.update({n: job(n, "done") for n in range(20)})
+    assert all(await asyncio.gather(*(waiter.settle(5) for waiter in found)))
+    assert len(database.reads[-1]) == 20
+    for waiter in found:
+        pump.detach(waiter)
+        pump.detach(waiter)
+    assert len(pump) == 0
+    for task in tasks:
+        task.cancel()
+
+
+async def test_nobody_waiting_costs_nothing(pump: ReplyPump, database: Database) -> None:
+    pump.read_all()
+    pump.notified("plane_done", "1,2,3")
+    await asyncio.sleep(0)
+    assert database.calls == []

@@ -1,0 +1,128 @@
+"""Dedupe keys, and the key of tickets, wanted by several sessions at once."""
+
+import pytest
+
+from ..support.sessions import Session, Stage
+from ..support.steps import (
+    ENQUEUE,
+    claim,
+    complete,
+    enqueue,
+    make_queue,
+    status,
+)
+
+
+@pytest.fixture(autouse=True)
+def mail(stage: Stage) -> None:
+    make_queue(stage)
+
+
+def test_an_enqueue_takes_the_job_of_an_open_enqueuer_once_that_commits(
+    producers: list[Session],
+) -> None:
+    s1, s2 = producers
+    s1.begin()
+    job_id = enqueue(s1, "report")
+    s2.start(ENQUEUE, "report")
+    s2.waits_for(s1)
+    s1.commit()
+    assert s2.result() == [(job_id, True)]
+
+
+def test_an_enqueue_has_its_own_job_when_the_open_enqueuer_rolls_back(
+    stage: Stage, producers: list[Session]
+) -> None:
+    s1, s2 = producers
+    s1.begin()
+    lost = enqueue(s1, "report")
+    s2.start(ENQUEUE, "report")
+    s2.waits_for(s1)
+    s1.rollback()
+    ((job_id, coalesced),) = s2.result()
+
+    assert (job_id != lost, coalesced) == (True, False)
+    assert stage.look("select id from plane.jobs") == [(job_id,)]
+
+
+def test_different_keys_do_not_wait_for_each_other(producers: list[Session]) -> None:
+    s1, s2 = producers
+    s1.begin()
+    enqueue(s1, "report")
+    s2.run("set lock_timeout = '1ms'")
+    assert s2.row(ENQUEUE, "another report")[1] is False
+
+
+def test_a_lock_timeout_of_the_caller_is_the_only_way_out_of_waiting(
+    stage: Stage, producers: list[Session]
+) -> None:
+    s1, s2 = producers
+    s1.begin()
+    job_id = enqueue(s1, "report")
+    s2.run("set lock_timeout = '1ms'")
+    with pytest.raises(Exception, match="lock timeout") as refused:
+        s2.run(ENQUEUE, "report")
+    assert getattr(refused.value, "sqlstate", None) == "55P03"
+    s1.commit()
+    assert s2.row(ENQUEUE, "report") == (job_id, True)
+
+
+@pytest.mark.parametrize("committed", [True, False], ids=["committed", "rolled back"])
+def test_an_enqueue_while_its_key_is_being_completed_has_a_job_it_can_count_on(
+    stage: Stage, producers: list[Session], workers: list[Session], committed: bool
+) -> None:
+    producer, worker = producers[0], workers[0]
+    first = enqueue(producer, "report")
+    claim(worker)
+
+    worker.begin()
+    assert complete(worker, first, 1)
+    joined = enqueue(producer, "report")
+    worker.run("commit" if committed else "rollback")
+
+    assert status(stage, joined) == ("done" if committed else "in_progress")
+    assert (enqueue(producer, "report") == first) is not committed
+
+
+def test_a_completion_does_not_wait_for_an_enqueuer_that_joined_the_job(
+    stage: Stage, producers: list[Session], workers: list[Session]
+) -> None:
+    producer, worker = producers[0], workers[0]
+    job_id = enqueue(producer, "report")
+    claim(worker)
+
+    producer.begin()
+    assert producer.row(ENQUEUE, "report") == (job_id, True)
+    worker.run("set lock_timeout = '1ms'")
+    assert complete(worker, job_id, 1)
+    producer.commit()
+
+    assert status(stage, job_id) == "done"
+
+
+def test_a_claim_does_not_wait_for_an_enqueuer_that_joined_the_job(
+    producers: list[Session], workers: list[Session]
+) -> None:
+    producer, worker = producers[0], workers[0]
+    job_id = enqueue(producer, "report")
+
+    producer.begin()
+    assert producer.row(ENQUEUE, "report") == (job_id, True)
+    worker.run("set lock_timeout = '1ms'")
+    assert claim(worker) == (job_id, 1)
+
+
+@pytest.mark.parametrize("committed", [True, False], ids=["committed", "rolled back"])
+def test_two_edges_that_start_at_once_have_one_ticket_key(
+    stage: Stage, as_reader: str, committed: bool
+) -> None:
+    s1, s2 = stage.enter(as_reader, as_reader)
+    s1.begin()
+    first = s1.value("select plane.ticket_key()")
+    s2.start("select plane.ticket_key()")
+    s2.waits_for(s1)
+    s1.run("commit" if committed else "rollback")
+    ((second,),) = s2.result()
+
+    assert (second == first) is committed
+    assert s1.value("select plane.ticket_key()") == second

@@ -1,0 +1,248 @@
+"""Who is told of what, by each `notify` setting of a queue.
+
+Nothing waits for a while: a listener that has heard its own word has heard everything that was
+committed before it, since notifications arrive in the order of commits.
+"""
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from ..support.sessions import Session, Stage
+
+ENVELOPE = '{"client": "acme", "actor": "ann", "staff": false, "scope": ["north"]}'
+MANIFEST = '[{"name": "send", "version": 1}]'
+
+
+class Listener:
+    """A connection that listens to the ledger's channels."""
+
+    def __init__(self, url: str) -> None:
+        self._connection = psycopg.connect(url, autocommit=True)
+        for channel in ("plane_ready", "plane_done"):
+            self._connection.execute(f"listen {channel}")
+
+    def heard(self) -> list[str]:
+        """What was committed since the last call, as `channel payload`."""
+        self._connection.execute("notify plane_done, 'now'")
+        words: list[str] = []
+        for word in self._connection.notifies(timeout=20):
+            if word.payload == "now":
+                return words
+            words.append(f"{word.channel.removeprefix('plane_')} {word.payload}")
+        raise AssertionError(f"the listener did not hear its own word, only {words}")
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+@pytest.fixture
+def listener(queue_db: str) -> Iterator[Listener]:
+    """Hears what every session commits."""
+    listening = Listener(queue_db)
+    yield listening
+    listening.close()
+
+
+@pytest.fixture
+def everyone(stage: Stage, queue_db: str) -> Session:
+    """A session with every right, which plays producer, worker and edge in turn."""
+    (session,) = stage.enter(queue_db)
+    return session
+
+
+def queue(session: Session, notify: str) -> None:
+    session.run(
+        "select plane.create_queue('mail', p_lease => '1 day', p_max_dequeues => 2, "
+        "p_backoff => '1 h', p_notify => %s)",
+        notify,
+    )
+    session.run("select plane.register_manifest('mail', %s::jsonb)", MANIFEST)
+
+
+def enqueue(session: Session, arguments: str = "") -> int:
+    job_id: int = session.value(f"select job_id from plane.enqueue('mail', 'send'{arguments})")
+    return job_id
+
+
+def ask(session: Session) -> int:
+    job_id: int = session.value(
+        "select job_id from plane.submit_request('mail', 'send', '{}', %s::jsonb)", ENVELOPE
+    )
+    return job_id
+
+
+def claim(session: Session) -> int | None:
+    rows = session.run("select job_id from plane.claim_one('mail', 'w1')")
+    return rows[0][0] if rows else None
+
+
+def later(session: Session, hours: int) -> None:
+    """Let the ledger's clock run ahead of the wall clock by so many hours."""
+    session.run(
+        "create or replace function plane._now() returns timestamptz language sql volatile "
+        f"return pg_catalog.clock_timestamp() + interval '{hours} hours'"
+    )
+
+
+def test_a_job_that_can_be_claimed_wakes_the_workers(everyone: Session, listener: Listener) -> None:
+    queue(everyone, "always")
+    enqueue(everyone)
+    assert listener.heard() == ["ready mail"]
+    ask(everyone)
+    assert listener.heard() == ["ready mail"]
+
+
+def test_a_job_that_cannot_be_claimed_yet_wakes_nobody(
+    everyone: Session, listener: Listener
+) -> None:
+    queue(everyone, "always")
+    enqueue(everyone, ", p_available_at => now() + interval '1 h', p_dedupe_key => 'key'")
+    enqueue(everyone, ", p_available_at => now() + interval '30 min', p_dedupe_key => 'key'")
+    assert listener.heard() == []
+    enqueue(everyone, ", p_serial_key => 'line'")
+    assert listener.heard() == ["ready mail"], "the head of its line can be claimed"
+    enqueue(everyone, ", p_serial_key => 'line'")
+    assert listener.heard() == []
+
+
+def test_whoever_joins_a_job_wakes_nobody_again(everyone: Session, listener: Listener) -> None:
+    queue(everyone, "always")
+    enqueue(everyone, ", p_dedupe_key => 'key'")
+    listener.heard()
+    enqueue(everyone, ", p_dedupe_key => 'key'")
+    assert listener.heard() == []
+
+
+def test_what_is_rolled_back_wakes_nobody(everyone: Session, listener: Listener) -> None:
+    queue(everyone, "always")
+    everyone.begin()
+    enqueue(everyone)
+    everyone.rollback()
+    assert listener.heard() == []
+
+
+def test_many_jobs_of_one_transaction_wake_the_workers_once(
+    everyone: Session, listener: Listener
+) -> None:
+    queue(everyone, "always")
+    everyone.begin()
+    for _ in range(3):
+        enqueue(everyone)
+    everyone.commit()
+    assert listener.heard() == ["ready mail"]
+
+
+def test_a_job_that_becomes_claimable_by_a_call_wakes_the_workers(
+    everyone: Session, listener: Listener
+) -> None:
+    queue(everyone, "always")
+    enqueue(everyone, ", p_available_at => now() + interval '1 h', p_dedupe_key => 'key'")
+    enqueue(everyone, ", p_dedupe_key => 'key'")
+    assert listener.heard() == ["ready mail"], "pulled forward"
+
+    job_id = claim(everyone)
+    everyone.run("select plane.release_job(%s, 1)", job_id)
+    assert listener.heard() == ["ready mail"], "released"
+    assert claim(everyone) == job_id
+    everyone.run("select plane.fail_job(%s, 2, '{}', '1 h')", job_id)
+    assert listener.heard() == [], "paused"
+
+    later(everyone, 2)
+    everyone.run("select plane.sweep()")
+    assert listener.heard() == ["ready mail"], "swept after its pause"
+    everyone.run("select plane.sweep()")
+    assert listener.heard() == [], "swept for nothing"
+
+
+def test_the_next_of_a_serial_line_wakes_the_workers(everyone: Session, listener: Listener) -> None:
+    queue(everyone, "always")
+    head = enqueue(everyone, ", p_serial_key => 'line'")
+    enqueue(everyone, ", p_serial_key => 'line'")
+    claim(everyone)
+    listener.heard()
+    everyone.run("select plane.complete_job(%s, 1)", head)
+    assert sorted(listener.heard()) == [f"done {head}", "ready mail"]
+
+
+def test_every_ending_is_told(everyone: Session, listener: Listener) -> None:
+    queue(everyone, "always")
+    answered, poisoned, lapsed, cancelled = (enqueue(everyone) for _ in range(4))
+    for _ in range(4):
+        claim(everyone)
+    listener.heard()
+
+    everyone.run("select plane.complete_job(%s, 1)", answered)
+    assert listener.heard() == [f"done {answered}"]
+    everyone.run("select plane.complete_job(%s, 1)", answered)
+    assert listener.heard() == [], "a lost completion tells nobody"
+
+    everyone.run("update plane.lease set cancelled_by = 'ann' where job_id = %s", cancelled)
+    everyone.run("select plane.release_job(%s, 1)", cancelled)
+    assert listener.heard() == [f"done {cancelled}"]
+
+    everyone.run("select plane.fail_job(%s, 1, '{}', '0')", poisoned)
+    assert claim(everyone) == poisoned
+    listener.heard()
+    everyone.run("select plane.fail_job(%s, 2, '{}')", poisoned)
+    assert listener.heard() == [f"done {poisoned}"]
+
+    everyone.run("update plane.lease set max_dequeues = 1 where job_id = %s", lapsed)
+    later(everyone, 48)
+    everyone.run("select plane.sweep()")
+    assert f"done {lapsed}" in listener.heard()
+
+
+def test_waiters_wakes_workers_only_while_one_sleeps(everyone: Session, listener: Listener) -> None:
+    queue(everyone, "waiters")
+    enqueue(everyone)
+    assert listener.heard() == [], "no worker is known"
+    everyone.run("select plane.register_worker('w1', 'mail')")
+    enqueue(everyone)
+    assert listener.heard() == [], "the worker is awake"
+
+    assert claim(everyone)
+    assert claim(everyone)
+    enqueue(everyone)
+    assert listener.heard() == [], "it is busy"
+    assert claim(everyone)
+    assert claim(everyone) is None
+    enqueue(everyone)
+    assert listener.heard() == ["ready mail"], "it came away with empty hands"
+    assert claim(everyone)
+    enqueue(everyone)
+    assert listener.heard() == [], "it is awake again"
+
+
+def test_waiters_tells_of_an_ending_only_where_somebody_waits(
+    everyone: Session, listener: Listener
+) -> None:
+    queue(everyone, "waiters")
+    unwatched, watched = enqueue(everyone), ask(everyone)
+    key = everyone.value("select plane.scope_key('acme', '[\"north\"]', false)")
+    wait = "select plane.register_waiter('mail', %s, %s, 'edge-1', now() + interval '1 min')"
+    assert everyone.value(wait, watched, key)
+    claim(everyone)
+    claim(everyone)
+
+    everyone.run("select plane.complete_job(%s, 1)", unwatched)
+    assert listener.heard() == []
+    everyone.run("select plane.complete_job(%s, 1)", watched)
+    assert listener.heard() == [f"done {watched}"]
+
+
+def test_never_tells_nobody_of_anything(everyone: Session, listener: Listener) -> None:
+    queue(everyone, "never")
+    everyone.run("select plane.register_worker('w1', 'mail')")
+    assert claim(everyone) is None
+    job_id = ask(everyone)
+    key = everyone.value("select plane.scope_key('acme', '[\"north\"]', false)")
+    wait = "select plane.register_waiter('mail', %s, %s, 'edge-1', now() + interval '1 min')"
+    assert everyone.value(wait, job_id, key)
+    claim(everyone)
+    everyone.run("select plane.release_job(%s, 1)", job_id)
+    claim(everyone)
+    everyone.run("select plane.complete_job(%s, 2)", job_id)
+    everyone.run("select plane.sweep()")
+    assert listener.heard() == []

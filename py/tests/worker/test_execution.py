@@ -1,0 +1,270 @@
+"""Execution: gates, params, cache and single-flight around a handler."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Any, NoReturn
+
+import psycopg
+import pytest
+from psycopg import AsyncConnection
+
+from pgplane import session
+from pgplane.errors import HttpError
+from pgplane.records import Claim
+from pgplane.surface import Envelope, Params, Surface
+from pgplane.worker.cache import TtlCache
+from pgplane.worker.execution import (
+    RESULT_BYTES,
+    Answer,
+    Completion,
+    Executor,
+    UnknownOperationError,
+    failure,
+)
+
+from ..conftest import ClientDatabase
+
+
+class Ask(Params):
+    """What is asked."""
+
+    origin: str = "EWR"
+    size: int = 0
+
+
+def in_scope(params: Ask, envelope: Envelope) -> None:
+    if not envelope.sees(params.origin):
+        raise HttpError(403, "OUT_OF_SCOPE", f"{params.origin} is not in your scope")
+
+
+class Desk:
+    """A surface whose handler counts its calls and answers when it is let."""
+
+    def __init__(self, connection: session.Connection) -> None:
+        self.calls: list[tuple[Ask, Envelope]] = []
+        self.called = asyncio.Event()
+        self.open = asyncio.Event()
+        self.open.set()
+        self.surface = Surface("desk")
+        self.cache: TtlCache[Answer] = TtlCache()
+        self.executor = Executor(self.surface, Lender(connection), self.cache)
+        for name, ttl, per_actor in (("ask", 60, False), ("live", 0, False), ("own", 60, True)):
+            self.surface.operation(name, ttl_seconds=ttl, per_actor=per_actor, gates=[in_scope])(
+                self.handle
+            )
+
+    async def handle(self, params: Ask, envelope: Envelope, client: AsyncConnection[Any]) -> object:
+        self.calls.append((params, envelope))
+        self.called.set()
+        await self.open.wait()
+        if params.origin == "JFK":
+            raise HttpError(404, "NONE", "there is none")
+        return {"origin": params.origin, "padding": "x" * params.size}
+
+
+class Lender:
+    """Lends its one connection to anybody."""
+
+    def __init__(self, connection: session.Connection) -> None:
+        self._connection = connection
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[session.Connection]:
+        yield self._connection
+
+
+@pytest.fixture
+async def desk(client_db: ClientDatabase) -> AsyncIterator[Desk]:
+    connection = await session.connect(client_db.reader, application_name="test")
+    async with connection:
+        yield Desk(connection)
+
+
+def claim(
+    operation: str = "ask",
+    *,
+    origin: str = "EWR",
+    key: str | None = "key",
+    fresh: bool = False,
+    envelope: str = '{"client": "acme", "actor": "ada", "staff": false, "scope": ["EWR", "JFK"]}',
+    **params: object,
+) -> Claim:
+    now = datetime.now(UTC)
+    return Claim(
+        job_id=1,
+        attempt=1,
+        queue="surface-desk",
+        operation=operation,
+        version=1,
+        params=json.dumps({"origin": origin, **params}).encode(),
+        envelope=envelope.encode(),
+        dedupe_key=key,
+        serial_key=None,
+        max_dequeues=5,
+        lease_expires_at=now,
+        created_at=now,
+        cache_key=key,
+        fresh=fresh,
+    )
+
+
+def refusal(completion: Completion) -> dict[str, Any]:
+    assert completion.answer.result is None
+    assert completion.answer.error is not None
+    payload: dict[str, Any] = json.loads(completion.answer.error)
+    return payload
+
+
+async def test_an_answer_is_cached_for_its_time_to_live(desk: Desk) -> None:
+    first = await desk.executor.execute(claim())
+    second = await desk.executor.execute(claim())
+    assert first == Completion(Answer(result='{"origin":"EWR","padding":""}'))
+    assert second == Completion(first.answer, "hit")
+    assert len(desk.calls) == 1
+
+
+async def test_without_a_time_to_live_every_job_is_computed(desk: Desk) -> None:
+    for _ in range(2):
+        assert (await desk.executor.execute(claim("live"))).cache is None
+    assert len(desk.calls) == 2
+
+
+async def test_without_a_cache_key_nothing_is_shared(desk: Desk) -> None:
+    for _ in range(2):
+        assert (await desk.executor.execute(claim(key=None))).cache is None
+    assert len(desk.calls) == 2
+
+
+async def test_a_fresh_job_skips_the_cache_and_renews_it(desk: Desk) -> None:
+    await desk.executor.execute(claim())
+    assert (await desk.executor.execute(claim(fresh=True))).cache is None
+    assert (await desk.executor.execute(claim())).cache == "hit"
+    assert len(desk.calls) == 2
+
+
+async def test_a_gate_stands_before_the_cache_too(desk: Desk) -> None:
+    await desk.executor.execute(claim())
+    outsider = '{"client": "acme", "actor": "eve", "staff": false, "scope": ["LGA"]}'
+    completion = await desk.executor.execute(claim(envelope=outsider))
+    assert refusal(completion) == {
+        "status": 403,
+        "code": "OUT_OF_SCOPE",
+        "message": "EWR is not in your scope",
+    }
+    assert completion.cache is None
+
+
+async def test_a_refusal_is_not_cached(desk: Desk) -> None:
+    for _ in range(2):
+        assert refusal(await desk.executor.execute(claim(origin="JFK")))["status"] == 404
+    assert len(desk.calls) == 2
+
+
+async def test_wrong_params_are_answered_field_by_field(desk: Desk) -> None:
+    payload = refusal(await desk.executor.execute(claim(origin=7, size="big", colour="red")))  # type: ignore[arg-type]
+    assert (payload["status"], payload["code"]) == (422, "PARAMS")
+    assert {error["field"] for error in payload["errors"]} == {"origin", "size", "colour"}
+    assert desk.calls == []
+
+
+@pytest.mark.parametrize("envelope", ["{}", '{"client": "acme"}', '{"scope": ["EWR"]}'])
+async def test_an_envelope_without_client_or_scope_sees_nothing(desk: Desk, envelope: str) -> None:
+    payload = refusal(await desk.executor.execute(claim(envelope=envelope)))
+    assert (payload["status"], payload["code"]) == (403, "ENVELOPE")
+    assert desk.calls == []
+
+
+async def test_the_actor_is_seen_only_where_the_answer_depends_on_the_person(desk: Desk) -> None:
+    await desk.executor.execute(claim("live"))
+    await desk.executor.execute(claim("own"))
+    assert [envelope.actor for _, envelope in desk.calls] == [None, "ada"]
+
+
+@pytest.mark.parametrize(("operation", "tag"), [("ask", "c:acme"), ("own", "u:ada")])
+async def test_an_invalidated_answer_is_computed_again(
+    desk: Desk, operation: str, tag: str
+) -> None:
+    await desk.executor.execute(claim(operation))
+    desk.cache.invalidate(tag)
+    assert (await desk.executor.execute(claim(operation))).cache is None
+
+
+async def test_an_answer_computed_before_an_invalidation_is_not_kept(desk: Desk) -> None:
+    desk.open.clear()
+    computing = asyncio.create_task(desk.executor.execute(claim()))
+    await desk.called.wait()
+    desk.cache.invalidate("c:acme")
+    desk.open.set()
+    await computing
+    assert (await desk.executor.execute(claim())).cache is None
+
+
+async def test_jobs_of_one_key_at_once_are_computed_once(desk: Desk) -> None:
+    desk.open.clear()
+    jobs = [asyncio.create_task(desk.executor.execute(claim("live"))) for _ in range(3)]
+    await desk.called.wait()
+    desk.open.set()
+    completions = await asyncio.gather(*jobs)
+    assert [completion.cache for completion in completions] == [None, "coalesced", "coalesced"]
+    assert len(desk.calls) == 1
+
+
+async def test_a_result_above_the_limit_is_a_clear_answer(desk: Desk) -> None:
+    payload = refusal(await desk.executor.execute(claim(size=RESULT_BYTES)))
+    assert (payload["status"], payload["code"]) == (413, "RESULT_TOO_LARGE")
+    assert payload["bytes"] > payload["limit"] == RESULT_BYTES
+
+
+async def test_an_operation_that_is_not_here_is_a_failure(desk: Desk) -> None:
+    with pytest.raises(UnknownOperationError, match="no handler for nothing v1"):
+        await desk.executor.execute(claim("nothing"))
+
+
+def test_a_failure_tells_no_secrets() -> None:
+    error = RuntimeError("cannot reach postgresql://ada:hunter2@db/x, token: abc\nsecond line")
+    assert json.loads(failure(error)) == {
+        "code": "FAILED",
+        "message": "cannot reach postgresql://***@db/x, token: ***",
+        "type": "RuntimeError",
+    }
+
+
+def test_a_failure_that_cannot_be_printed_is_one_too() -> None:
+    class MuteError(Exception):
+        def __str__(self) -> str:
+            raise ValueError("no words")
+
+    assert json.loads(failure(MuteError()))["message"] == "MuteError"
+
+
+@pytest.mark.parametrize("kind", [SystemExit, KeyboardInterrupt])
+@pytest.mark.parametrize("where", ["handler", "gate"])
+async def test_nothing_that_an_author_raises_ends_the_worker(
+    desk: Desk, kind: type[BaseException], where: str
+) -> None:
+    def leave(*_: object) -> NoReturn:
+        raise kind
+
+    async def handler(params: Ask, envelope: Envelope, client: AsyncConnection[Any]) -> object:
+        return leave()
+
+    gates = [leave] if where == "gate" else []
+    desk.surface.operation("leaving", gates=gates)(handler)
+    with pytest.raises(RuntimeError, match=kind.__name__):
+        await asyncio.create_task(desk.executor.execute(claim("leaving")))
+
+
+def test_a_database_error_keeps_its_code_but_not_its_rows(queue_db: str) -> None:
+    with psycopg.connect(queue_db) as connection:
+        connection.execute("create temp table t (id int primary key)")
+        connection.execute("insert into t values (42)")
+        with pytest.raises(psycopg.errors.UniqueViolation) as raised:
+            connection.execute("insert into t values (42)")
+    assert json.loads(failure(raised.value)) == {
+        "code": "SQL_23505",
+        "message": 'duplicate key value violates unique constraint "t_pkey"',
+        "type": "UniqueViolation",
+    }

@@ -1,0 +1,152 @@
+"""The heartbeat: renewals in one call, what it learns from them, and outages."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from pgplane.errors import Unavailable
+from pgplane.records import Renewal
+from pgplane.worker import heartbeat as module
+from pgplane.worker.heartbeat import Heartbeat
+from pgplane.worker.held import HeldJob
+
+from ..support.scripted import ScriptedConnection, a_claim
+
+PATIENCE = 20.0
+LEASE = timedelta(seconds=120)
+
+
+class Watched(ScriptedConnection):
+    """Lets a test wait for a call."""
+
+    def __init__(self, **answers: list[Any]) -> None:
+        super().__init__(**answers)
+        self._changed = asyncio.Condition()
+
+    async def call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        try:
+            return await super().call(function, *args, **kwargs)
+        finally:
+            async with self._changed:
+                self._changed.notify_all()
+
+    async def until_called(self, name: str, times: int) -> None:
+        """Wait until a function was called so often."""
+        async with self._changed, asyncio.timeout(PATIENCE):
+            await self._changed.wait_for(lambda: len(self.called(name)) >= times)
+
+
+@asynccontextmanager
+async def beating(
+    ledger: Watched, held: dict[int, HeldJob], sweep_seconds: float = 60
+) -> AsyncIterator[Heartbeat]:
+    heartbeat = Heartbeat(
+        ledger,
+        worker="w",
+        queue="q",
+        info="{}",
+        manifest="[]",
+        held=held,
+        sweep_seconds=sweep_seconds,
+    )
+    await heartbeat.register()
+    task = asyncio.create_task(heartbeat.run())
+    try:
+        yield heartbeat
+        assert not task.done()
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+def registered(*more: Any) -> dict[str, list[Any]]:
+    return {"register_worker": [LEASE, *more], "register_manifest": [None] * (1 + len(more))}
+
+
+async def test_all_that_is_held_is_renewed_in_one_call() -> None:
+    held = {n: HeldJob(a_claim(n, attempt=n), 120) for n in (1, 2, 3)}
+    ledger = Watched(**registered(), renew_leases=[[Renewal(n, "held") for n in held]])
+    async with beating(ledger, held) as heartbeat:
+        heartbeat.soon()
+        await ledger.until_called("renew_leases", 1)
+    assert ledger.called("renew_leases") == [("w", [(1, 1), (2, 2), (3, 3)])]
+    assert [job.reason for job in held.values()] == [None, None, None]
+
+
+async def test_a_lost_or_cancelled_job_is_stopped() -> None:
+    held = {n: HeldJob(a_claim(n), 120) for n in (1, 2)}
+    states = [Renewal(1, "lost"), Renewal(2, "cancelling")]
+    ledger = Watched(**registered(), renew_leases=[states, []])
+    async with beating(ledger, held) as heartbeat:
+        heartbeat.soon()
+        await ledger.until_called("renew_leases", 1)
+        heartbeat.soon()
+        await ledger.until_called("renew_leases", 2)
+    assert [job.reason for job in held.values()] == ["lost", "cancelling"]
+
+
+async def test_a_job_beyond_its_time_is_not_renewed() -> None:
+    held = {n: HeldJob(a_claim(n), 120) for n in (1, 2, 3)}
+    held[1].stop("timeout")
+    held[2].stop("shutdown")
+    ledger = Watched(**registered(), renew_leases=[[]])
+    async with beating(ledger, held) as heartbeat:
+        heartbeat.soon()
+        await ledger.until_called("renew_leases", 1)
+    assert ledger.called("renew_leases") == [("w", [(2, 1), (3, 1)])]
+
+
+def test_a_job_that_is_deaf_to_its_cancel_is_renewed_for_one_lease() -> None:
+    patient, impatient = HeldJob(a_claim(), 60), HeldJob(a_claim(), 0)
+    for job in (patient, impatient):
+        job.stop("cancelling")
+    assert patient.renewable
+    assert not impatient.renewable
+
+
+async def test_after_an_outage_it_registers_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "RETRY_SECONDS", 0.001)
+    ledger = Watched(**registered(LEASE), renew_leases=[Unavailable("nobody there"), []])
+    async with beating(ledger, {}) as heartbeat:
+        heartbeat.soon()
+        await ledger.until_called("renew_leases", 2)
+    assert [name for name, _ in ledger.calls] == [
+        "register_worker",
+        "register_manifest",
+        "renew_leases",
+        "register_worker",
+        "register_manifest",
+        "renew_leases",
+    ]
+
+
+async def test_it_beats_every_third_of_the_lease_and_sweeps_by_the_way() -> None:
+    ledger = Watched(
+        register_worker=[timedelta(seconds=0.03)],
+        register_manifest=[None],
+        renew_leases=[[]] * 100,
+        sweep=[0] * 100,
+    )
+    async with beating(ledger, {}, sweep_seconds=0.01):
+        await ledger.until_called("renew_leases", 2)
+        await ledger.until_called("sweep", 2)
+
+
+async def test_a_lease_that_was_shortened_is_learnt_from_the_next_claim(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "LONGEST_SECONDS", 0.0)
+    ledger = Watched(
+        register_worker=[LEASE, timedelta(seconds=6)],
+        register_manifest=[None],
+        renew_leases=[[]] * 100_000,
+    )
+    async with beating(ledger, {}) as heartbeat:
+        heartbeat.saw(datetime.now(UTC) + timedelta(seconds=6))
+        await ledger.until_called("register_worker", 2)
+        await ledger.until_called("renew_leases", 1)
+        assert heartbeat.lease_seconds == 6

@@ -1,0 +1,74 @@
+"""Settlement: what became of a job, and how an outage is ridden out."""
+
+import pytest
+
+from pgplane.errors import Busy, TooLarge, Unavailable
+from pgplane.worker import settlement
+from pgplane.worker.execution import Answer, Completion
+from pgplane.worker.held import HeldJob
+from pgplane.worker.settlement import Settlement
+
+from ..support.scripted import ScriptedConnection, a_claim
+
+DONE = Completion(Answer(result="1"))
+REFUSED = Completion(Answer(error='{"status": 404}'))
+OUTAGE = Unavailable("nobody there")
+
+
+@pytest.fixture(autouse=True)
+def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settlement, "RETRY_SECONDS", (0.001,))
+
+
+def held(lease_seconds: float = 60) -> HeldJob:
+    return HeldJob(a_claim(job_id=7, attempt=2), lease_seconds)
+
+
+@pytest.mark.parametrize(
+    ("completion", "answer", "outcome"),
+    [(DONE, True, "done"), (REFUSED, True, "refused"), (DONE, False, "lost")],
+)
+async def test_a_completion_says_what_became_of_the_job(
+    completion: Completion, answer: bool, outcome: str
+) -> None:
+    ledger = ScriptedConnection(complete_job=[answer])
+    assert await Settlement(ledger).complete(held(), completion) == outcome
+    assert ledger.called("complete_job") == [(7, 2)]
+
+
+async def test_failures_and_releases_are_told_with_the_fence() -> None:
+    ledger = ScriptedConnection(fail_job=["poison", "lost"], release_job=[True, False])
+    settled = Settlement(ledger)
+    assert [await settled.fail(held(), "{}") for _ in range(2)] == ["poison", "lost"]
+    assert [await settled.release(held()) for _ in range(2)] == ["released", "lost"]
+    assert ledger.called("fail_job")[0] == (7, 2, "{}")
+
+
+async def test_a_job_that_stopped_as_asked_is_cancelled() -> None:
+    ledger = ScriptedConnection(finish_cancel=[True, False])
+    settled = Settlement(ledger)
+    assert [await settled.cancelled(held()) for _ in range(2)] == ["cancelled", "lost"]
+    assert ledger.called("finish_cancel")[0] == (7, 2)
+
+
+async def test_an_outage_is_ridden_out_within_the_lease() -> None:
+    ledger = ScriptedConnection(complete_job=[OUTAGE, Busy("a lock"), OUTAGE, True])
+    assert await Settlement(ledger).complete(held(), DONE) == "done"
+
+
+async def test_after_the_lease_nothing_more_is_tried() -> None:
+    ledger = ScriptedConnection(
+        complete_job=[OUTAGE], fail_job=[OUTAGE], release_job=[OUTAGE], finish_cancel=[OUTAGE]
+    )
+    settled = Settlement(ledger)
+    assert await settled.complete(held(lease_seconds=0), DONE) == "unsettled"
+    assert await settled.fail(held(lease_seconds=0), "{}") == "unsettled"
+    assert await settled.release(held(lease_seconds=0)) == "unsettled"
+    assert await settled.cancelled(held(lease_seconds=0)) == "unsettled"
+
+
+async def test_a_completion_that_the_ledger_refuses_is_a_failure() -> None:
+    ledger = ScriptedConnection(
+        complete_job=[TooLarge("a result is too large", sqlstate="PL413")], fail_job=["pending"]
+    )
+    assert await Settlement(ledger).complete(held(), DONE) == "pending"

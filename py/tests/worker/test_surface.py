@@ -1,0 +1,256 @@
+"""Surfaces: what an author declares, and what is refused when it is declared."""
+
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import AsyncConnection
+from psycopg.types.json import Jsonb
+from pydantic import ConfigDict, Field, ValidationError
+
+from pgplane import session
+from pgplane.errors import HttpError
+from pgplane.sqlfile import SqlFileError
+from pgplane.surface import Envelope, Params, Surface
+
+from ..conftest import ClientDatabase
+
+ADA = Envelope(client="acme", scope=("EWR", "JFK"), actor="ada")
+
+
+class Search(Params):
+    """What to look for."""
+
+    search: str | None = None
+    limit: int = 10
+    from_: int = Field(default=0, alias="from")
+
+
+async def answer(params: Search, envelope: Envelope, client: AsyncConnection[Any]) -> object:
+    return params.search
+
+
+def test_an_operation_is_found_by_name_and_version() -> None:
+    surface = Surface("test")
+    surface.operation("find")(answer)
+    surface.operation("find", version=3, ttl_seconds=60)(answer)
+
+    newest = surface.get("find")
+    assert newest is not None
+    assert (newest.version, newest.ttl_seconds) == (3, 60)
+    assert surface.get("find", 2) is None
+    assert surface.get("lose") is None
+
+
+def test_the_manifest_tells_callers_what_they_may_ask() -> None:
+    surface = Surface("test")
+    surface.operation("find", version=2, ttl_seconds=60, timeout_seconds=9, per_actor=True)(answer)
+
+    (operation,) = surface.manifest()
+    params = operation.pop("params")
+    assert operation == {
+        "name": "find",
+        "version": 2,
+        "ttl_seconds": 60,
+        "timeout_seconds": 9,
+        "per_actor": True,
+    }
+    assert isinstance(params, dict)
+    assert params["additionalProperties"] is False
+    assert set(params["properties"]) == {"search", "limit", "from"}
+
+
+def test_unknown_fields_are_refused() -> None:
+    with pytest.raises(ValidationError, match="Extra inputs are not permitted"):
+        Search.model_validate_json('{"serach": "x"}')
+
+
+def test_staff_sees_every_branch_others_their_scope() -> None:
+    assert ADA.sees("EWR")
+    assert not ADA.sees("LGA")
+    assert ADA.model_copy(update={"staff": True}).sees("LGA")
+
+
+def test_an_answer_is_tagged_by_client_actor_and_what_the_author_adds() -> None:
+    surface = Surface("test")
+    surface.operation("find", tags=lambda params, envelope: [f"s:{params.search}"])(answer)
+    operation = surface.get("find")
+    assert operation is not None
+
+    params = Search(search="x")
+    assert operation.cache_tags(params, ADA) == ("c:acme", "u:ada", "s:x")
+    nobody = ADA.model_copy(update={"actor": None})
+    assert operation.cache_tags(params, nobody) == ("c:acme", "s:x")
+
+
+class Open(Params):
+    """Lets anything in, which no operation may."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+def test_what_cannot_work_is_refused_at_once() -> None:
+    surface = Surface("test")
+    surface.operation("find")(answer)
+
+    async def untyped(params, envelope, client):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, RUF100
+        return None
+
+    async def open_ended(params: Open, envelope: Envelope, client: AsyncConnection[Any]) -> object:
+        return None
+
+    with pytest.raises(ValueError, match="find v1 is there already"):
+        surface.operation("find")(answer)
+    with pytest.raises(TypeError, match="annotate the first parameter"):
+        surface.operation("untyped")(untyped)
+    with pytest.raises(TypeError, match="extra='forbid'"):
+        surface.operation("open")(open_ended)
+
+
+@pytest.mark.parametrize("name", ["", "Flights!", "-dev", "x" * 41])
+def test_a_surface_is_named_so_that_its_queue_can_be(name: str) -> None:
+    Surface("x" * 40)
+    with pytest.raises(ValueError, match="1 to 40 lower-case letters"):
+        Surface(name)
+
+
+LEAST: dict[str, Any] = {"version": 1, "ttl_seconds": 0, "timeout_seconds": 1}
+MOST: dict[str, Any] = {
+    "version": 1_000_000,
+    "ttl_seconds": 31_536_000,
+    "timeout_seconds": 604_800,
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "declared"),
+    [
+        ("find it", LEAST),
+        ("1st", LEAST),
+        ("", LEAST),
+        ("x" * 101, LEAST),
+        ("find\n", LEAST),
+        ("find", LEAST | {"version": 0}),
+        ("find", MOST | {"version": 1_000_001}),
+        ("find", LEAST | {"version": 1.5}),
+        ("find", LEAST | {"ttl_seconds": -1}),
+        ("find", MOST | {"ttl_seconds": 31_536_001}),
+        ("find", LEAST | {"timeout_seconds": 0}),
+        ("find", MOST | {"timeout_seconds": 604_801}),
+    ],
+)
+def test_the_declaration_refuses_what_the_ledger_would(
+    queue_db: str, name: str, declared: dict[str, Any]
+) -> None:
+    with pytest.raises(ValueError, match=r"^(an operation's name|operation find:)"):
+        Surface("test").operation(name, **declared)(answer)
+    with (
+        psycopg.connect(queue_db) as connection,
+        pytest.raises(psycopg.Error, match="an operation of the manifest is not well formed"),
+    ):
+        register(connection, [{"name": name, **declared}])
+
+
+def test_the_ledger_takes_what_the_declaration_takes(queue_db: str) -> None:
+    surface = Surface("test")
+    surface.operation("A" + "b.c:d-e_1" * 11, **LEAST)(answer)
+    surface.operation("find", **MOST)(answer)
+    with psycopg.connect(queue_db) as connection:
+        register(connection, surface.manifest())
+
+
+def register(connection: psycopg.Connection[Any], operations: list[dict[str, object]]) -> None:
+    connection.execute("select plane.create_queue('surface-test')")
+    connection.execute("select plane.register_manifest('surface-test', %s)", [Jsonb(operations)])
+
+
+@pytest.mark.parametrize(
+    ("queue", "answered"),
+    [
+        ("surface-test", True),
+        ("surface-test-dev", True),
+        ("surface-tests", False),
+        ("surface-other", False),
+        ("test", False),
+    ],
+)
+def test_a_surface_answers_its_own_queue_in_any_tier(queue: str, answered: bool) -> None:
+    assert Surface("test").answers(queue) is answered
+
+
+@pytest.mark.parametrize(
+    ("source", "complaint"),
+    [
+        ("select :serach", "ask.sql, :serach is neither a field of Search nor reserved"),
+        ("select :actor", "ask.sql, :actor needs per_actor=True, else callers share the answer"),
+        ("select 'open", "ask.sql, line 1: ' is never closed"),
+    ],
+)
+def test_a_wrong_sql_file_is_refused_at_once(tmp_path: Path, source: str, complaint: str) -> None:
+    path = tmp_path / "ask.sql"
+    path.write_text(source)
+    with pytest.raises(SqlFileError) as refused:
+        Surface("test").sql_operation("ask", path, Search)
+    assert str(refused.value) == complaint
+
+
+class Taken(Params):
+    """Uses a reserved name."""
+
+    scope: str
+
+
+def test_a_field_cannot_take_a_reserved_name(tmp_path: Path) -> None:
+    path = tmp_path / "ask.sql"
+    path.write_text("select :scope")
+    with pytest.raises(SqlFileError, match=":scope is the envelope's"):
+        Surface("test").sql_operation("ask", path, Taken)
+
+
+async def ask(client_db: ClientDatabase, path: Path, params: Search) -> bytes:
+    surface = Surface("test")
+    surface.sql_operation("ask", path, Search, per_actor=True)
+    operation = surface.get("ask")
+    assert operation is not None
+    async with (
+        session.client_pool(client_db.reader, size=1) as pool,
+        pool.connection() as connection,
+        session.reading(connection, 5) as client,
+    ):
+        result = await operation.handler(params, ADA, client)
+    assert isinstance(result, session.RawJson)
+    return result
+
+
+async def test_a_sql_file_answers_as_postgresql_prints_it(
+    client_db: ClientDatabase, tmp_path: Path
+) -> None:
+    with psycopg.connect(client_db.owner) as owner:
+        owner.execute("create table big (id bigint, price numeric, origin text)")
+        owner.execute(
+            "insert into big values (9007199254740993, 0.10, 'EWR'), (2, 1e-20, 'LGA'),"
+            " (3, 12.50, 'JFK')"
+        )
+    path = tmp_path / "ask.sql"
+    path.write_text(
+        "select id, price, :client || '/' || :actor as who -- :not a parameter\n"
+        "  from big\n"
+        " where (origin = any (:scope) or :staff)\n"
+        "   and (:search is null or origin = :search)\n"
+        " and id > :from order by id desc limit :limit;\n-- the end"
+    )
+
+    everything = await ask(client_db, path, Search())
+    assert (
+        everything.split()
+        == (
+            b'{"rows" : [{"id":9007199254740993,"price":0.10,"who":"acme/ada"},'
+            b' {"id":3,"price":12.50,"who":"acme/ada"}]}'
+        ).split()
+    )
+    one = await ask(client_db, path, Search(search="JFK", limit=1))
+    assert one == b'{"rows" : [{"id":3,"price":12.50,"who":"acme/ada"}]}'
+    assert await ask(client_db, path, Search(search="LGA")) == b'{"rows" : []}'
+    with pytest.raises(HttpError, match="limit is beyond 64 bits"):
+        await ask(client_db, path, Search(limit=2**63))
