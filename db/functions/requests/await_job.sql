@@ -10,6 +10,7 @@ create or replace function plane.await_job(
     volatile
     security definer
     set search_path = pg_catalog, pg_temp
+    set lock_timeout = '500ms'
     set enable_seqscan = off
     set enable_bitmapscan = off
     set enable_sort = off
@@ -33,5 +34,6 @@ grant execute on function plane.await_job(text, bigint, text) to plane_reader;
 
 comment on function plane.await_job(text, bigint, text) is
 'As get_job, after register_waiter has committed: either the row is final, or a notification is still to come.
+Waits at most half a second for a completion under way (lock_not_available then: try again).
 Raises PL404 no such queue.
 Role: plane_reader.';

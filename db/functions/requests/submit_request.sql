@@ -13,6 +13,7 @@ create or replace function plane.submit_request(
     volatile
     security definer
     set search_path = pg_catalog, pg_temp
+    set lock_timeout = '500ms'
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
@@ -55,6 +56,7 @@ comment on function plane.submit_request(text, text, jsonb, jsonb, integer, bool
 'Ask a surface a question: one job for all who ask the same within one scope; returns (job_id bigint, coalesced boolean).
 p_envelope: {"client" text, "actor" text, "staff" boolean, "scope" array}, from verified claims only.
 p_version NULL: the newest. p_fresh: caches are not used; an attempt under way that may use them is not joined.
+Waits at most half a second for another transaction that is asking the same (lock_not_available then: try again).
 Raises 22023 an operation has a name of 1 to 200 characters.
 Raises PL404 no such operation.
 Raises PL404 no such queue.

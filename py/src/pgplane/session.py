@@ -131,17 +131,6 @@ async def breaking_off(connection: Connection, seconds: float) -> AsyncIterator[
         timer.cancel()
 
 
-@asynccontextmanager
-async def lock_timeout(connection: Connection, seconds: float) -> AsyncIterator[None]:
-    """One transaction that waits for no lock longer than this; 55P03 (Busy) then."""
-    async with connection.transaction():
-        await connection.execute(
-            "select pg_catalog.set_config('lock_timeout', %s, true)",
-            [str(max(1, round(seconds * 1000)))],
-        )
-        yield
-
-
 def client_pool(url: str, *, size: int) -> AsyncConnectionPool[Connection]:
     """A closed pool for `reading` the client database; what the server closed is not lent.
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Concatenate, ParamSpec, TypeVar
 
-from pgplane import ledger, session
+from pgplane import session
 from pgplane.errors import Busy, Unavailable, ledger_errors
 from pgplane.session import Connection
 
@@ -13,19 +13,17 @@ T = TypeVar("T")
 
 CHECKOUT_SECONDS = 2.0
 CALL_SECONDS = 5.0
-LOCK_SECONDS = 0.5
-LOCKING: frozenset[object] = frozenset({ledger.submit_request, ledger.await_job})
-"""The calls that may come to wait for somebody else's open transaction."""
 
 
 class QueueDatabase:
     """Runs calls of the ledger on pooled connections.
 
     Nothing waits for long: a checkout has two seconds, a call five (then the server is told to
-    cancel it), a lock half a second, so that a few callers who wait for one open transaction do not
-    hold every connection. A connection that turns out to be broken, as all are after a server
-    restart, costs the caller nothing: the call runs once more on another one. That is safe for
-    every call the edge makes, a submitted request included: its repetition joins the first.
+    cancel it), and the functions wait half a second for a lock, so that a few callers who wait for
+    one open transaction do not hold every connection. A connection that turns out to be broken,
+    as all are after a server restart, costs the caller nothing: the call runs once more on another
+    one. That is safe for every call the edge makes, a submitted request included: its repetition
+    joins the first.
     """
 
     def __init__(self, url: str | None, size: int) -> None:
@@ -73,11 +71,7 @@ class QueueDatabase:
                 async with self._pool.connection() as connection:
                     try:
                         async with asyncio.timeout(CALL_SECONDS):
-                            if function not in LOCKING:
-                                return await function(connection, *args, **kwargs)
-                            with ledger_errors():
-                                async with session.lock_timeout(connection, LOCK_SECONDS):
-                                    return await function(connection, *args, **kwargs)
+                            return await function(connection, *args, **kwargs)
                     except TimeoutError:
                         raise Busy("the queue database takes too long") from None
                     except Unavailable:
