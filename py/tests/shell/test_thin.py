@@ -1,6 +1,6 @@
 """The shell is thin: what SQL it sends to the queue database, and from which module.
 
-PostgreSQL's own parser decides what is SQL. `ledger.py` holds every call of the queue database,
+PostgreSQL's own parser decides what is SQL. `ledger/` holds every call of the queue database,
 each one `select … from plane.fn(p_… => …)` or, for a single value, `select plane.fn(p_… => …)`;
 `session.py` sets a session up and listens; the package `schema` loads DDL and reads the catalog.
 Any other module that holds a statement fails here.
@@ -19,7 +19,7 @@ from pglast import ast as tree
 from pglast.visitors import Visitor
 
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "pgplane"
-LEDGER = PACKAGE / "ledger.py"
+LEDGER = sorted((PACKAGE / "ledger").glob("*.py"))
 SESSION = PACKAGE / "session.py"
 SCHEMA = PACKAGE / "schema"
 
@@ -108,7 +108,7 @@ def modules() -> list[Path]:
 
 
 def ledger_calls() -> list[Statement]:
-    return list(statements(LEDGER))
+    return [statement for module in LEDGER for statement in statements(module)]
 
 
 def called_function(statement: Statement) -> tree.FuncCall:
@@ -137,7 +137,7 @@ def name_of(call: tree.FuncCall) -> list[str]:
 
 
 def test_no_other_module_holds_sql() -> None:
-    listed = {LEDGER, SESSION, *SCHEMA.rglob("*.py")}
+    listed = {*LEDGER, SESSION, *SCHEMA.rglob("*.py")}
     strays = [str(s) for module in modules() if module not in listed for s in statements(module)]
     assert not strays, "\n".join(strays)
 
