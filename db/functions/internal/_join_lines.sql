@@ -25,7 +25,8 @@ begin
 
     with joining as materialized (
         select j.id, j.serial_key, j.priority, j.max_dequeues,
-            (select l.job_id = j.id from plane.line l where l.queue_id = p_queue.id and l.serial_key = j.serial_key) as is_head
+            -- an old snapshot still shows the head that this one followed
+            (select bool_or(l.job_id = j.id) from plane.line l where l.queue_id = p_queue.id and l.serial_key = j.serial_key) as is_head
         from unnest(p_job_ids) with ordinality as a (job_id, ord)
         join plane.job j on j.id = a.job_id
         order by a.ord

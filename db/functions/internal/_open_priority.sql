@@ -22,6 +22,7 @@ begin
         from unnest(q.lanes || plane._lane(p_priority, true) || plane._lane(p_priority, false)) as l (lane)
         order by l.lane)
     where q.id = p_queue.id and cardinality(q.lanes) < 64 and not q.lanes @> array[plane._lane(p_priority, false)];
+    perform plane._check_there(p_queue);
     v_lanes := (select q.lanes from plane.queue q where q.id = p_queue.id);
     return coalesce(
         (select min(l.lane >> 1) from unnest(v_lanes) as l (lane) where l.lane >> 1 >= p_priority),
@@ -32,4 +33,5 @@ $$;
 revoke all on function plane._open_priority(plane.queue, integer) from public;
 
 comment on function plane._open_priority(plane.queue, integer) is
-'Opens both lanes of a priority, unless the queue has 32 priorities already; returns the priority to use.';
+'Opens both lanes of a priority, unless the queue has 32 priorities already; returns the priority to use.
+Raises PL404 no such queue.';

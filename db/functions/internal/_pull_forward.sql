@@ -81,4 +81,5 @@ $$;
 revoke all on function plane._pull_forward(plane.queue, bigint, integer, timestamptz) from public;
 
 comment on function plane._pull_forward(plane.queue, bigint, integer, timestamptz) is
-'Makes a live job due earlier or more urgent, as a coalesced call asks.';
+'Makes a live job due earlier or more urgent, as a coalesced call asks.
+Raises PL404 no such queue.';

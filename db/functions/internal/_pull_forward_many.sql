@@ -36,4 +36,5 @@ $$;
 revoke all on function plane._pull_forward_many(plane.queue, jsonb, bigint[], bigint[]) from public;
 
 comment on function plane._pull_forward_many(plane.queue, jsonb, bigint[], bigint[]) is
-'Makes live jobs due earlier or more urgent, as the elements of a batch that joined them ask.';
+'Makes live jobs due earlier or more urgent, as the elements of a batch that joined them ask.
+Raises PL404 no such queue.';

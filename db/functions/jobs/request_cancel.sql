@@ -28,8 +28,9 @@ begin
             detail = format('length=%s', coalesce(length(p_by)::text, 'NULL')),
             hint = 'It is kept with the job and shown to whoever asks why the job has no answer.';
     end if;
-    v_job := plane._job(p_job_id);
     loop
+        -- looked up each time: its queue may be dropped meanwhile
+        v_job := plane._job(p_job_id);
         update plane.lease l
         set cancelled_by = p_by
         where l.job_id = p_job_id and l.cancelled_by is null

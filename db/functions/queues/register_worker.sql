@@ -22,6 +22,8 @@ begin
             detail = format('info=%s', coalesce(jsonb_typeof(p_info), 'NULL')),
             hint = 'Say host, pid, version and the like, each under a name of its own.';
     end if;
+    perform from plane.queue q where q.id = v_queue.id for key share;
+    perform plane._check_there(v_queue);
     insert into plane.worker as w (name, queue_id, info, registered_at, seen_at)
     values (p_worker, v_queue.id, p_info, v_now, v_now)
     on conflict (name, queue_id) do update

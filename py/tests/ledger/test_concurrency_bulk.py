@@ -168,6 +168,20 @@ def test_claims_miss_no_job_of_a_batch_that_waits_for_a_key(
     assert claim_all(worker) == job_ids
 
 
+def test_a_batch_by_an_older_snapshot_opens_the_line_that_has_ended_since(
+    stage: Stage, producers: list[Session], workers: list[Session]
+) -> None:
+    producer = producers[0]
+    (head,) = (job for job, _ in producer.run(BATCH, batch("ais", name="serial_key")))
+    producer.begin("repeatable read")
+    producer.run("select 1")
+    assert claim(workers[0]) == (head, 1)
+    assert complete_all(workers[0], [head]) == [(head, True)]
+    rows = producer.run(BATCH, batch("ais", "ais", name="serial_key"))
+    producer.commit()
+    assert [status(stage, job_id) for job_id, _ in rows] == ["pending", "waiting"]
+
+
 def test_completions_of_the_same_jobs_in_opposite_order_do_not_deadlock(
     stage: Stage, owner: Session, producers: list[Session], workers: list[Session]
 ) -> None:

@@ -46,7 +46,14 @@ def test_a_queue_is_not_dropped_under_an_open_enqueue(
     assert stage.look("select count(*) from plane.job") == [(0,)]
 
 
-@pytest.mark.parametrize("ask", [ENQUEUE_MANY, "select plane.enqueue('mail', 'send')"])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        ENQUEUE_MANY,
+        "select plane.enqueue('mail', 'send')",
+        "select plane.enqueue('mail', 'send', p_priority => 7)",
+    ],
+)
 @pytest.mark.parametrize("committed", [True, False], ids=["committed", "rolled back"])
 def test_an_enqueue_during_a_drop_is_refused_or_made(
     stage: Stage, producers: list[Session], admins: list[Session], ask: str, committed: bool
@@ -68,6 +75,48 @@ def test_an_enqueue_during_a_drop_is_refused_or_made(
     else:
         assert producer.result()
         assert stage.look("select count(*) from plane.ready") == [(1,)]
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        "select plane.register_worker('w', 'mail')",
+        """select plane.register_manifest('mail', '[{"name": "send", "version": 1}]')""",
+    ],
+)
+def test_a_worker_that_registers_during_a_drop_is_told_that_there_is_no_queue(
+    stage: Stage, workers: list[Session], admins: list[Session], ask: str
+) -> None:
+    worker, admin = workers[0], admins[0]
+    admin.begin()
+    admin.run(DROP)
+    worker.start(ask)
+    worker.waits_for(admin)
+    admin.commit()
+    with pytest.raises(psycopg.Error, match="no such queue") as refused:
+        worker.result()
+    assert refused.value.sqlstate == "PL404"
+
+
+def test_a_cancel_ends_when_the_job_leaves_with_its_queue(
+    stage: Stage,
+    producers: list[Session],
+    workers: list[Session],
+    admins: list[Session],
+    queue_db: str,
+) -> None:
+    admin, (owner,) = admins[0], stage.enter(queue_db)
+    job_id = enqueue(producers[0])
+    claim(workers[0])
+    owner.begin()
+    assert complete(owner, job_id, 1)
+    owner.run(DROP)
+    admin.start("select plane.request_cancel(%s, 'ann')", job_id)
+    admin.waits_for(owner)
+    owner.commit()
+    with pytest.raises(psycopg.Error, match="no such job") as refused:
+        admin.result()
+    assert refused.value.sqlstate == "PL404"
 
 
 def test_an_enqueue_by_an_older_snapshot_is_refused_once_the_queue_is_gone(
