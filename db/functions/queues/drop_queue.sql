@@ -1,5 +1,6 @@
 -- drop_queue: a queue goes with all that it has finished. Locks: queue, then plane.ready for a moment: every enqueue
 -- writes there, so whoever is enqueuing is waited for, and whoever comes later finds no queue (plane._enqueue looks).
+-- What is enqueued and finished between the deletion and the lock stays, unseen, until its id range leaves.
 create or replace function plane.drop_queue(
     p_queue text
 )
@@ -14,6 +15,13 @@ as $$
 declare
     v_queue plane.queue := plane._queue_named(p_queue);
 begin
+    if current_setting('transaction_isolation') <> 'read committed' then
+        raise exception using
+            errcode = 'PL409',
+            message = 'a queue is dropped under READ COMMITTED only',
+            detail = format('transaction_isolation=%s', current_setting('transaction_isolation')),
+            hint = 'An older snapshot does not see which jobs have come since: drop it in a transaction of its own.';
+    end if;
     perform from plane.queue q where q.id = v_queue.id for update;
     perform plane._check_idle(v_queue);
     with gone as (
@@ -44,5 +52,6 @@ comment on function plane.drop_queue(text) is
 'Remove a queue, its workers and operations, and all of its finished jobs, poison included. Refused while it has live
 jobs. It waits 200 ms at most for whoever is enqueuing into any queue, and fails (lock timeout) otherwise: try again.
 Raises PL404 no such queue.
+Raises PL409 a queue is dropped under READ COMMITTED only.
 Raises PL409 the queue has live jobs.
 Role: plane_admin.';
