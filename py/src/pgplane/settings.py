@@ -8,6 +8,8 @@ from psycopg.conninfo import conninfo_to_dict
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from pgplane.names import TIER
+
 Seconds = Annotated[float, Field(gt=0)]
 
 
@@ -59,7 +61,7 @@ class Settings(BaseSettings):
     ticket_key: str | None = _secret()
     """Signs stream tickets; None: a key that the queue database keeps for all its edges."""
 
-    surfaces_tier: Annotated[str, Field(pattern=r"^(-[a-z0-9_-]{1,20})?$")] = ""
+    surfaces_tier: Annotated[str, Field(pattern=f"^({TIER})?$")] = ""
     """Suffix of every surface's queue: '' or, say, '-dev'."""
     stream_seconds: Seconds = 60.0
     """How long one stream waits for its job."""

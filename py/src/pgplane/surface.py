@@ -27,8 +27,8 @@ from pydantic import BaseModel, ConfigDict
 
 from pgplane import session, sqlfile
 from pgplane.errors import HttpError
+from pgplane.names import is_queue_of, queue_of
 
-_SURFACE = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 _OPERATION = re.compile(r"[A-Za-z][A-Za-z0-9_.:-]{0,99}")
 MAX_VERSION = 1_000_000
 MAX_TTL_SECONDS = 365 * 86_400
@@ -107,15 +107,12 @@ class Operation:
 class Surface:
     """A named set of operations; its queue is `surface-<name>` plus the tier's suffix.
 
-    A name has at most 40 characters: lower-case letters, digits, `_` and `-`.
+    A name has at most 40 characters: lower-case letters, digits and `_`.
     """
 
     def __init__(self, name: str) -> None:
-        if not _SURFACE.fullmatch(name):
-            raise ValueError(
-                f"a surface's name is 1 to 40 lower-case letters, digits, _ and -: {name!r}"
-            )
         self.name = name
+        self.queue = queue_of(name)
         self._operations: dict[tuple[str, int], Operation] = {}
 
     def operation(
@@ -199,14 +196,9 @@ class Surface:
             version = max((v for n, v in self._operations if n == name), default=0)
         return self._operations.get((name, version))
 
-    @property
-    def queue(self) -> str:
-        """The name of its queue, in a tier without a suffix."""
-        return f"surface-{self.name}"
-
     def answers(self, queue: str) -> bool:
         """Whether this is its queue, in whichever tier: `surface-<name>`, `surface-<name>-dev`."""
-        return queue == self.queue or queue.startswith(f"{self.queue}-")
+        return is_queue_of(self.name, queue)
 
     def manifest(self) -> list[dict[str, object]]:
         """Every operation, as `register_manifest` takes them."""

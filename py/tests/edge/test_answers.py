@@ -211,6 +211,17 @@ async def test_the_tier_names_the_queue(plane: Plane, settings: Settings, issuer
     assert plane.look("select queue from plane.jobs") == [("surface-flights-dev",)]
 
 
+async def test_another_tier_is_out_of_reach(
+    client: httpx2.AsyncClient, plane: Plane, issuer: Issuer
+) -> None:
+    plane.surface("flights-dev")
+    asked = "/api/flights-dev/q"
+    for method, address in (("POST", asked), ("GET", f"{asked}/1"), ("GET", f"{asked}/1/stream")):
+        response = await client.request(method, address, json=QUESTION, headers=issuer.bearer())
+        assert problem(response, 404)["detail"] == "no such surface"
+    assert plane.jobs() == 0
+
+
 async def test_the_page_is_served_beside_the_api(
     tmp_path: Path, plane: Plane, settings: Settings, issuer: Issuer
 ) -> None:

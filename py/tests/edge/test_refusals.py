@@ -17,9 +17,10 @@ from ..support.issuer import Issuer
     ("surface", "body", "status", "detail"),
     [
         ("nowhere", b'{"operation":"airlines"}', 404, "no such queue"),
-        ("No Where", b'{"operation":"airlines"}', 404, "no such queue"),
-        ("x" * 60, b'{"operation":"airlines"}', 404, "no such queue"),
-        ("fli%00ghts", b'{"operation":"airlines"}', 422, "NUL"),
+        ("No Where", b'{"operation":"airlines"}', 404, "no such surface"),
+        ("x" * 60, b'{"operation":"airlines"}', 404, "no such surface"),
+        ("fli%00ghts", b'{"operation":"airlines"}', 404, "no such surface"),
+        ("flights-dev", b'{"operation":"airlines"}', 404, "no such surface"),
         ("flights", b'{"operation":"trains"}', 404, "no such operation"),
         ("flights", b'{"operation":"airlines","version":9}', 404, "no such operation"),
         ("flights", b'{"operation":"airlines","params":[]}', 422, "params must be a JSON object"),

@@ -108,7 +108,7 @@ def test_what_cannot_work_is_refused_at_once() -> None:
         surface.operation("open")(open_ended)
 
 
-@pytest.mark.parametrize("name", ["", "Flights!", "-dev", "x" * 41])
+@pytest.mark.parametrize("name", ["", "Flights!", "-dev", "flights-dev", "_dev", "x" * 41, "x\n"])
 def test_a_surface_is_named_so_that_its_queue_can_be(name: str) -> None:
     Surface("x" * 40)
     with pytest.raises(ValueError, match="1 to 40 lower-case letters"):
@@ -173,6 +173,9 @@ def register(connection: psycopg.Connection[Any], operations: list[dict[str, obj
         ("surface-tests", False),
         ("surface-other", False),
         ("test", False),
+        ("surface-test-", False),
+        ("surface-test-" + "x" * 21, False),
+        ("surface-test-dev\n", False),
     ],
 )
 def test_a_surface_answers_its_own_queue_in_any_tier(queue: str, answered: bool) -> None:

@@ -20,6 +20,7 @@ from pgplane.edge.scopes import ScopeKeys
 from pgplane.edge.streams import Streams
 from pgplane.edge.tickets import SharedTickets
 from pgplane.errors import Busy
+from pgplane.names import queue_of
 from pgplane.records import Job, Submitted
 from pgplane.settings import Settings
 
@@ -43,8 +44,14 @@ class Edge:
     readiness: Readiness
 
     def queue(self, surface: str) -> str:
-        """The queue of a surface; whether there is one is the ledger's to say."""
-        return f"surface-{surface}{self.settings.surfaces_tier}"
+        """The queue of a surface; whether there is one is the ledger's to say.
+
+        Raises Problem 404: a surface cannot be called so.
+        """
+        try:
+            return queue_of(surface, self.settings.surfaces_tier)
+        except ValueError:
+            raise Problem(404, "NOT_FOUND", "no such surface") from None
 
     async def find(self, queue: str, job_id: int, scope_keys: tuple[str, ...]) -> Job:
         """The job as these keys may see it; raises Problem 404."""
@@ -110,8 +117,8 @@ async def stream(request: Request) -> Response:
     """GET a job's events; 204 to a client that has already seen the last one."""
     edge: Edge = request.app.state.edge
     surface, job_id = _job_of(request)
-    queue = edge.queue(surface)
     scope_keys = await _stream_keys(edge, request, surface, job_id)
+    queue = edge.queue(surface)
     if request.headers.get("last-event-id") == replies.end_id(job_id):
         return Response(status_code=204, headers=_NO_STORE)
     if edge.streams.draining:
