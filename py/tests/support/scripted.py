@@ -20,6 +20,7 @@ class ScriptedConnection(WarmConnection):
         super().__init__("", application_name="scripted")
         self._answers = {name: deque(values) for name, values in answers.items()}
         self.calls: list[tuple[str, tuple[Any, ...]]] = []
+        self._named: list[tuple[str, dict[str, Any]]] = []
 
     async def call(
         self,
@@ -29,6 +30,7 @@ class ScriptedConnection(WarmConnection):
     ) -> R:
         name = function.__name__
         self.calls.append((name, args))
+        self._named.append((name, kwargs))
         answer = self._answers[name].popleft()
         if isinstance(answer, Exception):
             raise answer
@@ -38,6 +40,10 @@ class ScriptedConnection(WarmConnection):
     def called(self, name: str) -> list[tuple[Any, ...]]:
         """The arguments of each call of one function."""
         return [args for called, args in self.calls if called == name]
+
+    def named(self, name: str) -> list[dict[str, Any]]:
+        """The named arguments of each call of one function."""
+        return [named for called, named in self._named if called == name]
 
 
 def a_claim(job_id: int = 1, attempt: int = 1) -> Claim:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from datetime import UTC, datetime
 from typing import Any, NoReturn
 
@@ -11,8 +11,8 @@ import psycopg
 import pytest
 from psycopg import AsyncConnection
 
-from pgplane import session
-from pgplane.errors import HttpError
+from pgplane import ledger, session
+from pgplane.errors import HttpError, TooLarge
 from pgplane.records import Claim
 from pgplane.surface import Envelope, Params, Surface
 from pgplane.worker.cache import TtlCache
@@ -215,7 +215,20 @@ async def test_jobs_of_one_key_at_once_are_computed_once(desk: Desk) -> None:
 async def test_a_result_above_the_limit_is_a_clear_answer(desk: Desk) -> None:
     payload = refusal(await desk.executor.execute(claim(size=RESULT_BYTES)))
     assert (payload["status"], payload["code"]) == (413, "RESULT_TOO_LARGE")
-    assert payload["bytes"] > payload["limit"] == RESULT_BYTES
+    assert payload["bytes"] > RESULT_BYTES
+    assert (await desk.executor.execute(claim(size=RESULT_BYTES))).cache is None
+
+
+@pytest.mark.parametrize(("size", "kept"), [(RESULT_BYTES, True), (RESULT_BYTES + 1, False)])
+async def test_the_limit_is_the_ledgers(queue_db: str, size: int, kept: bool) -> None:
+    connection = await session.connect(queue_db, application_name="test")
+    async with connection:
+        await ledger.create_queue(connection, "surface-desk")
+        await ledger.enqueue(connection, "surface-desk", "ask")
+        (held,) = await ledger.claim_one(connection, "surface-desk", "w")
+        result = f'"{"x" * (size - 2)}"'
+        with nullcontext() if kept else pytest.raises(TooLarge):
+            await ledger.complete_job(connection, held.job_id, held.attempt, result=result)
 
 
 async def test_an_operation_that_is_not_here_is_a_failure(desk: Desk) -> None:

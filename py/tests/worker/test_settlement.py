@@ -1,8 +1,10 @@
 """Settlement: what became of a job, and how an outage is ridden out."""
 
+import json
+
 import pytest
 
-from pgplane.errors import Busy, TooLarge, Unavailable
+from pgplane.errors import Busy, Invalid, TooLarge, Unavailable
 from pgplane.worker import settlement
 from pgplane.worker.execution import Answer, Completion
 from pgplane.worker.held import HeldJob
@@ -69,6 +71,19 @@ async def test_after_the_lease_nothing_more_is_tried() -> None:
 
 async def test_a_completion_that_the_ledger_refuses_is_a_failure() -> None:
     ledger = ScriptedConnection(
-        complete_job=[TooLarge("a result is too large", sqlstate="PL413")], fail_job=["pending"]
+        complete_job=[Invalid("it cannot be kept", sqlstate="22P02")], fail_job=["pending"]
     )
     assert await Settlement(ledger).complete(held(), DONE) == "pending"
+
+
+@pytest.mark.parametrize("completion", [DONE, REFUSED])
+async def test_an_answer_above_the_ledgers_limit_is_answered_once(completion: Completion) -> None:
+    ledger = ScriptedConnection(
+        complete_job=[TooLarge("a result or error is limited", sqlstate="PL413"), True]
+    )
+    assert await Settlement(ledger).complete(held(), completion) == "refused"
+    _, told = ledger.named("complete_job")
+    assert (told["result"], told["cache"]) == (None, None)
+    error = json.loads(told["error"])
+    assert (error["status"], error["code"]) == (413, "RESULT_TOO_LARGE")
+    assert error["bytes"] == completion.answer.size

@@ -153,16 +153,20 @@ def test_the_declaration_refuses_what_the_ledger_would(
 
 
 def test_the_ledger_takes_what_the_declaration_takes(queue_db: str) -> None:
-    surface = Surface("test")
+    surface = Surface("x" * 40)
     surface.operation("A" + "b.c:d-e_1" * 11, **LEAST)(answer)
     surface.operation("find", **MOST)(answer)
     with psycopg.connect(queue_db) as connection:
-        register(connection, surface.manifest())
+        register(connection, surface.manifest(), surface.queue)
 
 
-def register(connection: psycopg.Connection[Any], operations: list[dict[str, object]]) -> None:
-    connection.execute("select plane.create_queue('surface-test')")
-    connection.execute("select plane.register_manifest('surface-test', %s)", [Jsonb(operations)])
+def register(
+    connection: psycopg.Connection[Any],
+    operations: list[dict[str, object]],
+    queue: str = "surface-test",
+) -> None:
+    connection.execute("select plane.create_queue(%s)", [queue])
+    connection.execute("select plane.register_manifest(%s, %s)", [queue, Jsonb(operations)])
 
 
 @pytest.mark.parametrize(

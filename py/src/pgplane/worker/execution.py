@@ -17,6 +17,7 @@ from pgplane.worker.cache import SingleFlight, TtlCache
 from pgplane.worker.encoding import encode
 
 RESULT_BYTES = 1024 * 1024
+"""What the ledger keeps inline; here, so that nothing larger is sent there or cached."""
 MESSAGE_LENGTH = 500
 
 log = logs.get("job")
@@ -28,6 +29,11 @@ class Answer:
 
     result: str | None = None
     error: str | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes of its text."""
+        return len((self.result or self.error or "").encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +118,9 @@ class Executor:
         text, replaced = encode(value)
         if replaced:
             log.warning("result.altered", job_id=claim.job_id, replaced=replaced)
-        size = len(text.encode())
-        if size > RESULT_BYTES:
-            return _refused(_too_large(operation, size))
         answer = Answer(result=text)
+        if answer.size > RESULT_BYTES:
+            return too_large(operation.name, answer)
         if claim.cache_key is not None:
             self._cache.put(
                 claim.cache_key,
@@ -152,15 +157,18 @@ def _invalid_params(invalid: ValidationError) -> dict[str, object]:
     return {"status": 422, "code": "PARAMS", "message": "invalid params", "errors": errors}
 
 
-def _too_large(operation: Operation, size: int) -> dict[str, object]:
-    return {
-        "status": 413,
-        "code": "RESULT_TOO_LARGE",
-        "message": f"the result of {operation.name} has {size} bytes, at most {RESULT_BYTES} fit;"
-        " ask for less",
-        "bytes": size,
-        "limit": RESULT_BYTES,
-    }
+def too_large(operation: str, answer: Answer) -> Answer:
+    """The refusal that stands in for an answer which the ledger does not keep."""
+    size = answer.size
+    return _refused(
+        {
+            "status": 413,
+            "code": "RESULT_TOO_LARGE",
+            "message": f"the answer of {operation} has {size} bytes, too many to be kept;"
+            " ask for less",
+            "bytes": size,
+        }
+    )
 
 
 def failure(error: BaseException) -> str:

@@ -5,9 +5,9 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from pgplane import ledger, logs
-from pgplane.errors import Busy, LedgerError, Unavailable
+from pgplane.errors import Busy, LedgerError, TooLarge, Unavailable
 from pgplane.worker.connection import WarmConnection
-from pgplane.worker.execution import Completion, failure
+from pgplane.worker.execution import Completion, failure, too_large
 from pgplane.worker.held import HeldJob
 
 R = TypeVar("R")
@@ -24,6 +24,16 @@ class Settlement:
 
     async def complete(self, held: HeldJob, completion: Completion) -> str:
         """`done`, `refused` (an answer too), `lost`, `unsettled`, or a failure's status."""
+        try:
+            return await self._complete(held, completion)
+        except LedgerError as refusal:
+            log.error("result.rejected", job_id=held.claim.job_id, sqlstate=refusal.sqlstate)
+            if isinstance(refusal, TooLarge):  # the same answer would come of every further try
+                shorter = too_large(held.claim.operation, completion.answer)
+                return await self._complete(held, Completion(shorter))
+            return await self.fail(held, failure(refusal))
+
+    async def _complete(self, held: HeldJob, completion: Completion) -> str:
         answer = completion.answer
 
         async def call() -> bool:
@@ -35,11 +45,7 @@ class Settlement:
                 cache=completion.cache,
             )
 
-        try:
-            completed = await self._within_lease(held, call)
-        except LedgerError as refusal:
-            log.error("result.rejected", job_id=held.claim.job_id, sqlstate=refusal.sqlstate)
-            return await self.fail(held, failure(refusal))
+        completed = await self._within_lease(held, call)
         if completed is None:
             return "unsettled"
         if not completed:
