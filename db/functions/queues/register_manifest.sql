@@ -21,6 +21,13 @@ begin
             detail = format('operations=%s', coalesce(jsonb_typeof(p_operations), 'NULL')),
             hint = 'Each entry is {"name", "version", "params", "ttl_seconds", "timeout_seconds", "per_actor"}.';
     end if;
+    if pg_column_size(p_operations) > 1048576 then
+        raise exception using
+            errcode = 'PL413',
+            message = 'a manifest is limited to 1 MiB',
+            detail = format('bytes=%s', pg_column_size(p_operations)),
+            hint = 'Register some operations at a time, or say less in their schemas.';
+    end if;
     select o.value into v_wrong
     from jsonb_array_elements(p_operations) as o
     where (jsonb_typeof(o.value) = 'object'
@@ -66,6 +73,7 @@ comment on function plane.register_manifest(text, jsonb) is
 'Note a surface''s operations: an array of {"name" text, "version" int, "params" JSON Schema, "ttl_seconds" int (0),
 "timeout_seconds" int (30), "per_actor" boolean (false)}. Entries are added or changed; versions not named stay.
 Raises PL404 no such queue.
+Raises PL413 a manifest is limited to 1 MiB.
 Raises PL422 an operation of the manifest is not well formed.
 Raises PL422 operations must be a JSON array.
 Role: plane_worker.';

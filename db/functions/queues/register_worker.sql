@@ -22,6 +22,13 @@ begin
             detail = format('info=%s', coalesce(jsonb_typeof(p_info), 'NULL')),
             hint = 'Say host, pid, version and the like, each under a name of its own.';
     end if;
+    if pg_column_size(p_info) > 65536 then
+        raise exception using
+            errcode = 'PL413',
+            message = 'info is limited to 64 KiB',
+            detail = format('bytes=%s', pg_column_size(p_info)),
+            hint = 'It is what people read beside the worker''s name.';
+    end if;
     perform from plane.queue q where q.id = v_queue.id for key share;
     perform plane._check_there(v_queue);
     insert into plane.worker as w (name, queue_id, info, registered_at, seen_at)
@@ -39,5 +46,6 @@ comment on function plane.register_worker(text, text, jsonb) is
 'Note that a worker serves a queue, with what it says of itself; returns the queue''s lease (interval).
 Raises 22023 a worker needs a name of 1 to 200 characters.
 Raises PL404 no such queue.
+Raises PL413 info is limited to 64 KiB.
 Raises PL422 info must be a JSON object.
 Role: plane_worker.';

@@ -1,7 +1,7 @@
 -- register_manifest: a surface's operations, as its workers know them.
 begin;
 \ir ../../_clock.sql
-select plan(39);
+select plan(40);
 
 create function pg_temp.operations() returns table (operation text) language sql as $$
     select concat_ws(' ', o.name, o.version, o.params_schema, o.ttl_seconds, o.timeout_seconds, o.per_actor)
@@ -74,6 +74,11 @@ select pg_temp.refuses_manifest(null, 'NULL is no manifest');
 select pg_temp.refuses_manifest('null', 'a JSON null is no manifest');
 select pg_temp.refuses_manifest('{"name": "ask", "version": 1}', 'an object is no manifest');
 select pg_temp.refuses_manifest('"ask"', 'a string is no manifest');
+
+select throws_ok(
+    $$ select plane.register_manifest('register_manifest', jsonb_build_array(jsonb_build_object(
+        'name', 'good', 'version', 1, 'params', jsonb_build_object('title', repeat('x', 1048576))))) $$,
+    'PL413', 'a manifest is limited to 1 MiB', 'a manifest that nobody could serve is refused');
 
 create function pg_temp.refuses(p_operation text, p_what text) returns text language sql as $$
     select throws_ok(

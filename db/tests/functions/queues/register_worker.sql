@@ -1,7 +1,7 @@
 -- register_worker: a worker says that it starts to serve a queue.
 begin;
 \ir ../../_clock.sql
-select plan(18);
+select plan(20);
 
 -- given a queue with a lease of its own
 select pg_temp.freeze('2030-01-01 12:00+00');
@@ -56,6 +56,12 @@ select throws_ok(
     '22023', 'a worker needs a name of 1 to 200 characters', 'a name of 201 characters is refused');
 select lives_ok(
     $$ select plane.register_worker(repeat('w', 200), 'register_worker') $$, 'one of 200 is taken');
+select throws_ok(
+    $$ select plane.register_worker('w1', 'register_worker', jsonb_build_object('a', repeat('x', 65536))) $$,
+    'PL413', 'info is limited to 64 KiB', 'so does nobody say too much of itself');
+select lives_ok(
+    $$ select plane.register_worker('w4', 'register_worker', jsonb_build_object('a', repeat('x', 65000))) $$,
+    'as much as anybody reads is taken');
 select lives_ok(
     $$ select plane.register_worker('We Ird; "w" ''3''', 'register_worker') $$, 'any character may be in a name');
 select throws_ok(

@@ -1,6 +1,6 @@
 -- dedupe_key: two live requests are the same question exactly when theirs is equal.
 begin;
-select plan(19);
+select plan(28);
 
 create function pg_temp.key(
     p_surface text default 'surface-a', p_operation text default 'ask', p_version integer default 1,
@@ -42,10 +42,23 @@ select isnt(
 select isnt(
     pg_temp.key(p_surface => 'a", "b', p_operation => 'c'), pg_temp.key(p_surface => 'a', p_operation => 'b", "c'),
     'not by quotes either');
-select isnt(
-    pg_temp.key(p_client => null, p_scope_key => 'null'), pg_temp.key(p_client => 'null', p_scope_key => null),
-    'and nothing is not the word null');
 select isnt(pg_temp.key(), plane.scope_key('acme', '["ab12"]', false), 'a dedupe key is never a scope key');
+
+-- then a question that lacks a part has none: everybody who forgot the same would share one answer
+create function pg_temp.refuses(p_arguments text, p_what text) returns text language sql as $$
+    select throws_ok(format('select pg_temp.key(%s)', p_arguments), 'PL422',
+        'a question has a surface, an operation, a version, a client, a scope key and params', p_what)
+$$;
+select pg_temp.refuses('p_surface => null', 'a surface is needed');
+select pg_temp.refuses('p_operation => ''''', 'an operation');
+select pg_temp.refuses('p_version => null', 'a version');
+select pg_temp.refuses('p_version => 0', 'from 1 on');
+select pg_temp.refuses('p_client => null', 'a client');
+select pg_temp.refuses('p_client => ''''', 'not an empty one');
+select pg_temp.refuses('p_scope_key => null', 'a scope key');
+select pg_temp.refuses('p_scope_key => ''''', 'not an empty one either');
+select pg_temp.refuses('p_params => null', 'params');
+select pg_temp.refuses('p_params => ''[]''', 'which are an object');
 
 select * from finish();
 rollback;
