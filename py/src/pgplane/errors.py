@@ -143,19 +143,15 @@ def ledger_errors() -> Iterator[None]:
         raise translated from error
 
 
-class HttpError(Exception):
-    """A handler's or gate's expected refusal: it completes the job, as an answer.
+class Refusal(Exception):
+    """Why a job has no result: it completes the job, as an answer `{status, code, message, …}`.
 
     `code` is a stable word for programs (`NO_SUCH_FLIGHT`), `message` a sentence for people;
-    further `fields` travel in the payload `{status, code, message, …}`.
+    further `fields` travel in the payload.
     """
 
-    def __init__(
-        self, status: Literal[400, 403, 404], code: str, message: str, **fields: object
-    ) -> None:
+    def __init__(self, status: int, code: str, message: str, **fields: object) -> None:
         super().__init__(message)
-        if status not in (400, 403, 404):
-            raise ValueError(f"an HttpError is 400, 403 or 404, not {status}")
         self.status = status
         self.code = code
         self.message = message
@@ -164,3 +160,14 @@ class HttpError(Exception):
     def payload(self) -> dict[str, object]:
         """What the ledger keeps as the job's error."""
         return {**self.fields, "status": self.status, "code": self.code, "message": self.message}
+
+
+class HttpError(Refusal):
+    """A handler's or gate's expected refusal."""
+
+    def __init__(
+        self, status: Literal[400, 403, 404], code: str, message: str, **fields: object
+    ) -> None:
+        if status not in (400, 403, 404):
+            raise ValueError(f"an HttpError is 400, 403 or 404, not {status}")
+        super().__init__(status, code, message, **fields)

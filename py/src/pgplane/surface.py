@@ -26,7 +26,7 @@ from psycopg import AsyncConnection
 from pydantic import BaseModel, ConfigDict
 
 from pgplane import session, sqlfile
-from pgplane.errors import HttpError
+from pgplane.errors import Refusal
 from pgplane.names import is_queue_of, queue_of
 
 _OPERATION = re.compile(r"[A-Za-z][A-Za-z0-9_.:-]{0,99}")
@@ -40,6 +40,12 @@ class Params(BaseModel):
     """Base of params models: no field but the declared ones, frozen. Its JSON Schema is public."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def invalid_params(*wrong: tuple[str, str]) -> Refusal:
+    """The refusal of params: each wrong field, and what is wrong with it."""
+    errors = [{"field": field, "message": message} for field, message in wrong]
+    return Refusal(422, "PARAMS", "invalid params", errors=errors)
 
 
 class Envelope(BaseModel):
@@ -261,5 +267,5 @@ def _bound(name: str, value: Any) -> Any:
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
-        raise HttpError(400, "PARAMS", f"{name} is beyond 64 bits", field=name)
+        raise invalid_params((name, "a whole number has 64 bits at most"))
     return value

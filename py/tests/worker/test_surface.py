@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 from pydantic import ConfigDict, Field, ValidationError
 
 from pgplane import session
-from pgplane.errors import HttpError
+from pgplane.errors import Refusal
 from pgplane.sqlfile import SqlFileError
 from pgplane.surface import Envelope, Params, Surface
 
@@ -259,5 +259,11 @@ async def test_a_sql_file_answers_as_postgresql_prints_it(
     one = await ask(client_db, path, Search(search="JFK", limit=1))
     assert one == b'{"rows" : [{"id":3,"price":12.50,"who":"acme/ada"}]}'
     assert await ask(client_db, path, Search(search="LGA")) == b'{"rows" : []}'
-    with pytest.raises(HttpError, match="limit is beyond 64 bits"):
+    with pytest.raises(Refusal) as refused:
         await ask(client_db, path, Search(limit=2**63))
+    assert refused.value.payload() == {
+        "status": 422,
+        "code": "PARAMS",
+        "message": "invalid params",
+        "errors": [{"field": "limit", "message": "a whole number has 64 bits at most"}],
+    }

@@ -1,5 +1,6 @@
 """Execution: one claimed job from its params to its answer."""
 
+from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
@@ -10,9 +11,9 @@ from psycopg import AsyncConnection
 from pydantic import ValidationError
 
 from pgplane import logs, session
-from pgplane.errors import HttpError
+from pgplane.errors import Refusal
 from pgplane.records import Claim
-from pgplane.surface import Envelope, Operation, Params, Surface
+from pgplane.surface import Envelope, Operation, Params, Surface, invalid_params
 from pgplane.worker.cache import SingleFlight, TtlCache
 from pgplane.worker.encoding import encode
 
@@ -87,10 +88,10 @@ class Executor:
             params = operation.params.model_validate_json(claim.params)
             for gate in operation.gates:
                 gate(params, envelope)
-        except HttpError as refusal:
-            return Completion(_refused(refusal.payload()))
+        except Refusal as refusal:
+            return Completion(_refused(refusal))
         except ValidationError as invalid:
-            return Completion(_refused(_invalid_params(invalid)))
+            return Completion(_refused(invalid_params(*_wrong_fields(invalid))))
         if claim.cache_key is None:
             return Completion(await self._compute(operation, params, envelope, claim))
         if not claim.fresh and (kept := self._cache.get(claim.cache_key)):
@@ -113,8 +114,8 @@ class Executor:
                 session.reading(connection, operation.timeout_seconds + 1) as client,
             ):
                 value = await operation.handler(params, envelope, client)
-        except HttpError as refusal:
-            return _refused(refusal.payload())
+        except Refusal as refusal:
+            return _refused(refusal)
         text, replaced = encode(value)
         if replaced:
             log.warning("result.altered", job_id=claim.job_id, replaced=replaced)
@@ -136,39 +137,27 @@ def _envelope(claim: Claim, operation: Operation) -> Envelope:
     try:
         envelope = Envelope.model_validate_json(claim.envelope)
     except ValidationError:
-        raise HttpError(
+        raise Refusal(
             403, "ENVELOPE", "the job's envelope names no client or scope: it may see nothing"
         ) from None
     return envelope if operation.per_actor else envelope.model_copy(update={"actor": None})
 
 
-def _refused(payload: dict[str, object]) -> Answer:
-    return Answer(error=encode(payload).text)
+def _refused(refusal: Refusal) -> Answer:
+    return Answer(error=encode(refusal.payload()).text)
 
 
-def _invalid_params(invalid: ValidationError) -> dict[str, object]:
-    errors = [
-        {
-            "field": ".".join(map(str, one["loc"])),
-            "message": one["msg"].removeprefix("Value error, "),
-        }
-        for one in invalid.errors(include_url=False, include_context=False, include_input=False)
-    ]
-    return {"status": 422, "code": "PARAMS", "message": "invalid params", "errors": errors}
+def _wrong_fields(invalid: ValidationError) -> Iterator[tuple[str, str]]:
+    for one in invalid.errors(include_url=False, include_context=False, include_input=False):
+        yield ".".join(map(str, one["loc"])), one["msg"].removeprefix("Value error, ")
 
 
 def too_large(operation: str, answer: Answer) -> Answer:
     """The refusal that stands in for an answer which the ledger does not keep."""
-    size = answer.size
-    return _refused(
-        {
-            "status": 413,
-            "code": "RESULT_TOO_LARGE",
-            "message": f"the answer of {operation} has {size} bytes, too many to be kept;"
-            " ask for less",
-            "bytes": size,
-        }
+    message = (
+        f"the answer of {operation} has {answer.size} bytes, too many to be kept; ask for less"
     )
+    return _refused(Refusal(413, "RESULT_TOO_LARGE", message, bytes=answer.size))
 
 
 def failure(error: BaseException) -> str:
