@@ -11,7 +11,7 @@ LOCK := uv pip compile -q --universal --python-version 3.11 --generate-hashes \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test lint format pgtap pytest page page-tests bootstrap migrate revert verify status release \
+.PHONY: help install demo test lint format pgtap pytest page page-tests bench bootstrap migrate revert verify status release \
 	reference lock clean
 
 help: ## Print this
@@ -29,14 +29,15 @@ test: $(INSTALLED) ## All tests and checks, with a summary
 	@tools/run-tests.sh
 
 lint: $(INSTALLED) ## Style and types of the Python code
-	$(BIN)/ruff check py examples db tools
-	$(BIN)/ruff format --check py examples db tools
+	$(BIN)/ruff check py examples db tools bench
+	$(BIN)/ruff format --check py examples db tools bench
 	cd py && ../$(BIN)/mypy
+	cd py && MYPYPATH=..:.:src ../$(BIN)/mypy --config-file pyproject.toml -p bench
 	cd examples/flights && ../../$(BIN)/mypy --config-file ../../py/pyproject.toml flights tests
 
 format: $(INSTALLED) ## Lay the Python code out
-	$(BIN)/ruff check --fix py examples db tools
-	$(BIN)/ruff format py examples db tools
+	$(BIN)/ruff check --fix py examples db tools bench
+	$(BIN)/ruff format py examples db tools bench
 
 pgtap: $(INSTALLED) ## SQL tests: pgTAP through pg_prove; FILES= for some of them
 	@cd py && ../$(BIN)/python -m tests.pgtap $(abspath $(FILES))
@@ -51,6 +52,9 @@ page: $(INSTALLED) ## The page and the browser client: checks, tests, a real bro
 page-tests: web/node_modules/.package-lock.json
 	cd web && npm run check && npm test && npm run build
 	cd py && ../$(BIN)/python -m pytest tests/system/test_page.py
+
+bench: $(INSTALLED) ## What the ledger costs beside a floor; ONLY= for parts, SECONDS=, ROUNDS=
+	@PYTHONPATH=py $(BIN)/python -m bench --only "$(ONLY)" --seconds $(or $(SECONDS),3) --rounds $(or $(ROUNDS),3)
 
 bootstrap: $(INSTALLED) ## Make roles and schemas in PLANE_QUEUE_URL: a DBA, once per database
 	@$(BIN)/pgplane bootstrap
