@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from pgplane.session import connect, reading
+from pgplane.client import reading
+from pgplane.session import connect
 from psycopg import AsyncConnection
 
 from flights.database import loader

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import psycopg.conninfo
 import pytest
-from pgplane.session import connect, writable
+from pgplane.rights import writable
+from pgplane.session import connect
 from psycopg import AsyncConnection, errors
 from psycopg.conninfo import conninfo_to_dict
 

@@ -25,7 +25,8 @@ from typing import Any, TypeVar
 from psycopg import AsyncConnection
 from pydantic import BaseModel, ConfigDict
 
-from pgplane import session, sqlfile
+from pgplane import sqlfile
+from pgplane.client import rows_as_json
 from pgplane.errors import Refusal
 from pgplane.names import is_queue_of, queue_of
 
@@ -183,7 +184,7 @@ class Surface:
         async def handler(params: P, envelope: Envelope, client: AsyncConnection[Any]) -> object:
             known = params.model_dump(by_alias=True) | envelope.model_dump()
             values = [_bound(parameter, known[parameter]) for parameter in query.names]
-            return await session.rows(client, query.text, values)
+            return await rows_as_json(client, query.text, values)
 
         handler.__annotations__["params"] = params
         self.operation(

@@ -11,7 +11,7 @@ import pytest
 from pgplane.edge import pump as pump_module
 from pgplane.edge.pump import MAX_READ, ReplyPump, Waiter
 from pgplane.errors import Busy, Unavailable
-from pgplane.records import Job
+from pgplane.ledger.records import Job
 
 from ..support.edges import until
 

@@ -2,14 +2,16 @@
 
 PostgreSQL's own parser decides what is SQL. `ledger/` holds every call of the queue database,
 each one `select … from plane.fn(p_… => …)` or, for a single value, `select plane.fn(p_… => …)`;
-`session.py` sets a session up and listens; the package `schema` loads DDL and reads the catalog.
-Any other module that holds a statement fails here.
+`session.py` listens, `client.py` and `rights.py` set up and look at the client database; the
+package `schema` loads DDL and reads the catalog. Any other module that holds a statement fails
+here.
 """
 
 import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import pglast
@@ -20,7 +22,7 @@ from pglast.visitors import Visitor
 
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "pgplane"
 LEDGER = sorted((PACKAGE / "ledger").glob("*.py"))
-SESSION = PACKAGE / "session.py"
+SESSIONS = [PACKAGE / name for name in ("session.py", "client.py", "rights.py")]
 SCHEMA = PACKAGE / "schema"
 
 BUILT = "something_put_in"
@@ -137,7 +139,7 @@ def name_of(call: tree.FuncCall) -> list[str]:
 
 
 def test_no_other_module_holds_sql() -> None:
-    listed = {*LEDGER, SESSION, *SCHEMA.rglob("*.py")}
+    listed = {*LEDGER, *SESSIONS, *SCHEMA.rglob("*.py")}
     strays = [str(s) for module in modules() if module not in listed for s in statements(module)]
     assert not strays, "\n".join(strays)
 
@@ -160,7 +162,7 @@ def test_the_ledger_module_builds_no_sql() -> None:
     assert [str(statement) for statement in ledger_calls() if BUILT in statement.text] == []
 
 
-def test_the_session_module_reads_catalogs_and_sets_up_sessions_only() -> None:
+def test_the_session_modules_read_catalogs_and_set_up_sessions_only() -> None:
     allowed = (
         tree.SelectStmt,
         tree.VariableSetStmt,
@@ -170,7 +172,9 @@ def test_the_session_module_reads_catalogs_and_sets_up_sessions_only() -> None:
         tree.DiscardStmt,
         tree.NotifyStmt,
     )
-    for statement in statements(SESSION):
+    found = [list(statements(module)) for module in SESSIONS]
+    assert all(found)
+    for statement in chain(*found):
         assert isinstance(statement.parsed, allowed), f"{statement}"
         assert "plane" not in schemas_of(statement.parsed), f"{statement}"
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from pgplane.records import Claim
+from pgplane.ledger.records import Claim
 from pgplane.session import Connection
 from pgplane.worker.connection import WarmConnection
 

@@ -13,7 +13,7 @@ from psycopg import AsyncConnection
 
 from pgplane import ledger, session
 from pgplane.errors import HttpError, TooLarge
-from pgplane.records import Claim
+from pgplane.ledger.records import Claim
 from pgplane.surface import Envelope, Params, Surface
 from pgplane.worker.cache import TtlCache
 from pgplane.worker.execution import (

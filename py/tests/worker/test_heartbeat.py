@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pgplane.errors import Unavailable
-from pgplane.records import Renewal
+from pgplane.ledger.records import Renewal
 from pgplane.worker import heartbeat as module
 from pgplane.worker.heartbeat import Heartbeat
 from pgplane.worker.held import HeldJob

@@ -11,7 +11,7 @@ from uuid import uuid4
 from pgplane import ledger, logs
 from pgplane.edge.database import QueueDatabase
 from pgplane.errors import Busy, LedgerError
-from pgplane.records import Job
+from pgplane.ledger.records import Job
 
 log = logs.get("edge")
 

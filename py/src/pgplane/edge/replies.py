@@ -10,7 +10,7 @@ import orjson
 from pgplane.edge.problems import Problem, title
 from pgplane.edge.pump import TERMINAL, ReplyPump, Waiter
 from pgplane.edge.streams import Streams, frame, retry
-from pgplane.records import Job
+from pgplane.ledger.records import Job
 
 _GIVEN_UP = {
     "poison": (500, "POISON", "the operation failed each time it was tried"),

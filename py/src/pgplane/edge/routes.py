@@ -20,8 +20,8 @@ from pgplane.edge.scopes import ScopeKeys
 from pgplane.edge.streams import Streams
 from pgplane.edge.tickets import SharedTickets
 from pgplane.errors import Busy
+from pgplane.ledger.records import Job, Submitted
 from pgplane.names import queue_of
-from pgplane.records import Job, Submitted
 from pgplane.settings import Settings
 
 MAX_JOB_ID = 2**63 - 1

@@ -7,7 +7,7 @@ from typing import LiteralString
 from psycopg.rows import args_row, scalar_row
 
 from pgplane.ledger.calls import Connection, rows, value
-from pgplane.records import Claim, Renewal, Submitted
+from pgplane.ledger.records import Claim, Renewal, Submitted
 
 _CLAIM_COLUMNS: LiteralString = (
     "job_id, attempt, queue, operation, version, params, envelope, dedupe_key, serial_key,"

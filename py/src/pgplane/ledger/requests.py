@@ -7,7 +7,7 @@ from typing import LiteralString
 from psycopg.rows import args_row
 
 from pgplane.ledger.calls import Arguments, Connection, rows, value
-from pgplane.records import Job, Submitted
+from pgplane.ledger.records import Job, Submitted
 
 _JOB_COLUMNS: LiteralString = (
     'job_id, scope_key, status, progress, result, error, cache, "position",'

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from pgplane import logs, session
+from pgplane import logs, rights, session
 from pgplane.errors import Busy, Unavailable, ledger_errors
 from pgplane.settings import Settings
 from pgplane.surface import Surface
@@ -59,19 +59,19 @@ def refuse_another_queue(queue: str, surface: Surface) -> None:
 async def refuse_writers(client_url: str) -> None:
     """Raise BootRefusedError, with the REVOKE to run, if the client credential may write."""
 
-    async def probe() -> list[session.Writable]:
+    async def probe() -> list[rights.Writable]:
         with ledger_errors():
             connection = await session.connect(client_url, application_name="pgplane boot check")
             async with connection:
-                return await session.writable(connection)
+                return await rights.writable(connection)
 
     found = await until_reachable("client database", probe)
     if found:
-        rights = "; ".join(one.right for one in found[:SHOWN])
+        shown = "; ".join(one.right for one in found[:SHOWN])
         remedies = " ".join(f"{one.remedy};" for one in found[:SHOWN])
         more = f" And {len(found) - SHOWN} more." if len(found) > SHOWN else ""
         raise BootRefusedError(
-            f"the login of PLANE_CLIENT_URL can write: {rights}.{more}"
+            f"the login of PLANE_CLIENT_URL can write: {shown}.{more}"
             f" A worker takes a read-only login. Run: {remedies}"
         )
 

@@ -10,9 +10,10 @@ import psycopg
 from psycopg import AsyncConnection
 from pydantic import ValidationError
 
-from pgplane import logs, session
+from pgplane import logs
+from pgplane.client import reading
 from pgplane.errors import Refusal
-from pgplane.records import Claim
+from pgplane.ledger.records import Claim
 from pgplane.surface import Envelope, Operation, Params, Surface, invalid_params
 from pgplane.worker.cache import SingleFlight, TtlCache
 from pgplane.worker.encoding import encode
@@ -111,7 +112,7 @@ class Executor:
             async with (
                 self._pool.connection() as connection,
                 # The worker's clock stops the handler, the server's is for a worker that is gone.
-                session.reading(connection, operation.timeout_seconds + 1) as client,
+                reading(connection, operation.timeout_seconds + 1) as client,
             ):
                 value = await operation.handler(params, envelope, client)
         except Refusal as refusal:

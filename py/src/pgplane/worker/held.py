@@ -5,7 +5,7 @@ import time
 from typing import Literal
 
 from pgplane import logs
-from pgplane.records import Claim
+from pgplane.ledger.records import Claim
 from pgplane.worker.execution import Completion
 
 log = logs.get("job")

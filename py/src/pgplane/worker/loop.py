@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from pgplane import ledger, logs
 from pgplane.errors import LedgerError
-from pgplane.records import Claim
+from pgplane.ledger.records import Claim
 from pgplane.worker.connection import WarmConnection
 from pgplane.worker.execution import Executor, UnknownOperationError, failure, stopped
 from pgplane.worker.heartbeat import Heartbeat

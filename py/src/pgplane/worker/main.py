@@ -12,7 +12,7 @@ from contextlib import AsyncExitStack
 
 import orjson
 
-from pgplane import __version__, logs, session
+from pgplane import __version__, client, logs
 from pgplane.errors import Forbidden, LedgerError, NotFound
 from pgplane.listener import Listener
 from pgplane.settings import Settings
@@ -138,9 +138,7 @@ async def _work(
     )
     for connection in (claims, settlements, beats):
         stack.push_async_callback(connection.close)
-    pool = await stack.enter_async_context(
-        session.client_pool(where.client_url, size=settings.concurrency)
-    )
+    pool = await stack.enter_async_context(client.pool(where.client_url, size=settings.concurrency))
     cache: TtlCache[Answer] = TtlCache(settings.cache_entries)
     held: dict[int, HeldJob] = {}
     heartbeat = Heartbeat(

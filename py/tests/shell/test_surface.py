@@ -9,8 +9,9 @@ from psycopg import AsyncConnection
 from psycopg.types.json import Jsonb
 from pydantic import ConfigDict, Field, ValidationError
 
-from pgplane import session
+from pgplane import client
 from pgplane.errors import Refusal
+from pgplane.session import RawJson
 from pgplane.sqlfile import SqlFileError
 from pgplane.surface import Envelope, Params, Surface
 
@@ -221,12 +222,12 @@ async def ask(client_db: ClientDatabase, path: Path, params: Search) -> bytes:
     operation = surface.get("ask")
     assert operation is not None
     async with (
-        session.client_pool(client_db.reader, size=1) as pool,
+        client.pool(client_db.reader, size=1) as pool,
         pool.connection() as connection,
-        session.reading(connection, 5) as client,
+        client.reading(connection, 5) as reader,
     ):
-        result = await operation.handler(params, ADA, client)
-    assert isinstance(result, session.RawJson)
+        result = await operation.handler(params, ADA, reader)
+    assert isinstance(result, RawJson)
     return result
 
 
