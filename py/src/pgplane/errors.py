@@ -47,9 +47,13 @@ class TooLarge(LedgerError):
 
 
 class Invalid(LedgerError):
-    """Arguments out of domain, or JSON that PostgreSQL cannot hold (a NUL, an endless number)."""
+    """Arguments out of domain, or JSON that PostgreSQL cannot hold (an endless number)."""
 
     status = 422
+
+
+class Unstorable(Invalid):
+    """A character that PostgreSQL's text cannot hold: a NUL."""
 
 
 class QueueFull(LedgerError):
@@ -58,6 +62,10 @@ class QueueFull(LedgerError):
 
 class NotReady(LedgerError):
     """Nothing has registered what is asked for yet; try again soon."""
+
+
+class NotMigrated(LedgerError):
+    """There is no such schema, table, function or column: a fault of the deployment."""
 
 
 class Forbidden(LedgerError):
@@ -87,8 +95,12 @@ ERRORS: dict[str, type[LedgerError]] = {
     "22003": Invalid,
     "22023": Invalid,
     "22P02": Invalid,
-    "22P05": Invalid,
-    "22021": Invalid,
+    "22P05": Unstorable,
+    "22021": Unstorable,
+    "3F000": NotMigrated,
+    "42P01": NotMigrated,
+    "42883": NotMigrated,
+    "42703": NotMigrated,
     "42501": Forbidden,
     "40001": Busy,
     "40P01": Busy,

@@ -13,12 +13,11 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pgplane import logs
-from pgplane.errors import Busy, LedgerError, NotReady, QueueFull, Unavailable
+from pgplane.errors import Busy, LedgerError, NotReady, QueueFull, Unavailable, Unstorable
 
 log = logs.get("edge")
 
 MEDIA_TYPE = "application/problem+json"
-_NUL_SQLSTATES = frozenset({"22P05", "22021"})
 _RETRY_AFTER: dict[type[LedgerError], str] = {
     QueueFull: "2",
     NotReady: "5",
@@ -91,7 +90,7 @@ def from_ledger(error: LedgerError) -> Problem:
         return Problem(503, "UNAVAILABLE", f"{detail}; try again later", headers)
     if isinstance(error, Busy):
         return Problem(503, "BUSY", "the queue database is busy; try again", headers)
-    if error.sqlstate in _NUL_SQLSTATES:
+    if isinstance(error, Unstorable):
         return Problem(422, "INVALID", "the params hold a character that text cannot (NUL)")
     detail = "; ".join(part for part in (error.message, error.detail, error.hint) if part)
     return Problem(error.status, _code(error), detail, headers)

@@ -13,7 +13,7 @@ from contextlib import AsyncExitStack
 import orjson
 
 from pgplane import __version__, client, logs
-from pgplane.errors import Forbidden, LedgerError, NotFound
+from pgplane.errors import Forbidden, LedgerError, NotFound, NotMigrated
 from pgplane.listener import Listener
 from pgplane.settings import Settings
 from pgplane.surface import Surface
@@ -32,9 +32,6 @@ from pgplane.worker.heartbeat import Heartbeat
 from pgplane.worker.held import HeldJob
 from pgplane.worker.loop import ClaimLoop
 from pgplane.worker.settlement import Settlement
-
-NOT_MIGRATED = frozenset({"3F000", "42P01", "42883", "42703"})
-"""There is no such schema, table, function, column."""
 
 log = logs.get("worker")
 
@@ -190,7 +187,7 @@ async def _register(heartbeat: Heartbeat, queue: str) -> None:
         ) from None
     except LedgerError as error:
         said = "; ".join(part for part in (error.message, error.detail, error.hint) if part)
-        remedy = " Is it migrated? Run: pgplane migrate" if error.sqlstate in NOT_MIGRATED else ""
+        remedy = " Is it migrated? Run: pgplane migrate" if isinstance(error, NotMigrated) else ""
         raise BootRefusedError(
             f"the queue database answers {error.sqlstate}, {said.rstrip('.')}.{remedy}"
         ) from error
