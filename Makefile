@@ -72,10 +72,10 @@ status: $(INSTALLED) ## Show what is applied in PLANE_QUEUE_URL
 	@$(BIN)/pgplane status
 
 release: $(INSTALLED) ## Freeze the SQL as db/releases/VERSION; VERSION= as in py/pyproject.toml
-	@$(if $(VERSION),$(BIN)/pgplane release render $(VERSION),echo "say which: make release VERSION=0.1.0"; exit 1)
+	@$(if $(VERSION),$(BIN)/python -m pgplane.schema.release $(VERSION),echo "say which: make release VERSION=0.1.0"; exit 1)
 
 reference: $(INSTALLED) ## Write docs/reference.md from the comments of the SQL
-	$(BIN)/pgplane reference > docs/reference.md
+	@$(BIN)/python -m pgplane.schema.reference
 
 lock: ## Pin all Python dependencies anew; needs uv
 	@command -v uv >/dev/null || { echo "uv is not here: install it with pip"; exit 1; }

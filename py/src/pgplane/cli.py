@@ -1,6 +1,5 @@
 """The command `pgplane`: thin, each command is one call into the module of its noun."""
 
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +11,6 @@ from pydantic import ValidationError
 
 from pgplane import __version__, logs
 from pgplane.schema import migrations
-from pgplane.schema.tree import Tree
 from pgplane.settings import Settings
 
 
@@ -108,47 +106,6 @@ def status() -> None:
     click.echo(f"code: {found.code}")
     if not found.current:
         sys.exit(1)
-
-
-@main.command()
-@click.option("--server", "server_url", metavar="URL", help="As for release render.")
-def reference(server_url: str | None) -> None:
-    """Print the SQL reference of this tree as Markdown."""
-    from pgplane.schema.reference import render as write
-    from pgplane.schema.scratch import ScratchError, database
-
-    with _plainly():
-        try:
-            with database(server_url) as url:
-                migrations.bootstrap(url)
-                migrations.migrate(url)
-                with psycopg.connect(url) as connection:
-                    click.echo(write(connection), nl=False)
-        except ScratchError as refused:
-            raise click.ClickException(str(refused)) from refused
-
-
-@main.group()
-def release() -> None:
-    """Freeze the SQL tree as plain scripts."""
-
-
-@release.command()
-@click.argument("version")
-@click.option(
-    "--server",
-    "server_url",
-    metavar="URL",
-    help="A superuser's URL of a server where a database may be made and dropped. "
-    "Default: an embedded PostgreSQL.",
-)
-def render(version: str, server_url: str | None) -> None:
-    """Write db/releases/VERSION and the migration step that loads it."""
-    from pgplane.schema.release import render as write
-
-    with _plainly():
-        for path in write(version, Tree.shipped(), server_url):
-            click.echo(f"wrote {os.path.relpath(path)}")
 
 
 @main.command()

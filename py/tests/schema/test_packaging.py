@@ -57,6 +57,22 @@ def test_a_wheel_carries_no_tests_and_nothing_compiled(unpacked: Path) -> None:
     assert {"pgplane", "bootstrap.sql", "py.typed"} <= parts
 
 
+@pytest.mark.parametrize("arguments", [["release", "9.9.9"], ["reference"]])
+def test_a_wheel_writes_no_releases_and_no_reference(unpacked: Path, arguments: list[str]) -> None:
+    before = sorted(unpacked.rglob("*"))
+    refused = subprocess.run(
+        [sys.executable, "-B", "-m", f"pgplane.schema.{arguments[0]}", *arguments[1:]],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=unpacked,
+        env={"PYTHONPATH": str(unpacked)},
+    )
+    assert refused.returncode == 1
+    assert refused.stderr == "Error: this pgplane is installed: run it in a checkout\n"
+    assert sorted(unpacked.rglob("*")) == before
+
+
 @pytest.mark.parametrize("lock", ["requirements.lock", "requirements.deploy.lock"])
 def test_a_lock_pins_by_hash_and_names_no_address(lock: str) -> None:
     text = (ROOT / "py" / lock).read_text()

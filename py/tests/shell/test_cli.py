@@ -41,6 +41,12 @@ def test_a_database_goes_up_and_down(at: str) -> None:
     assert "0001.ledger is not applied\n" in gone.output
 
 
+def test_it_has_the_operators_commands_only() -> None:
+    assert sorted(main.commands) == sorted(
+        ["bootstrap", "edge", "migrate", "revert", "status", "verify", "worker"]
+    )
+
+
 def test_a_refusal_is_one_line(at: str) -> None:
     refused = pgplane("bootstrap")
     assert refused.exit_code == 1

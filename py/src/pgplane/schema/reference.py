@@ -1,12 +1,19 @@
-"""The SQL reference: docs/reference.md, written from the catalog of a migrated database."""
+"""The SQL reference: docs/reference.md, written from the catalog of a migrated database.
+
+`python -m pgplane.schema.reference` writes it into a checkout.
+"""
 
 import re
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import click
 import psycopg
 from psycopg.rows import class_row
+
+from pgplane.schema import migrations, scratch
+from pgplane.schema.tree import MigrationError, Tree
 
 _FUNCTIONS = """
     select p.proname as name,
@@ -143,3 +150,22 @@ def _arguments(catalog: str) -> str:
 def _default(match: re.Match[str]) -> str:
     value = match[1]
     return f" default {'null' if value == 'NULL' else value}"
+
+
+@click.command()
+def main() -> None:
+    """Write docs/reference.md."""
+    try:
+        tree = Tree.checkout()
+        with scratch.database() as url:
+            migrations.bootstrap(url, tree)
+            migrations.migrate(url, tree)
+            with psycopg.connect(url) as connection:
+                text = render(connection)
+    except MigrationError as refused:
+        raise click.ClickException(str(refused)) from refused
+    (tree.root.parent / "docs" / "reference.md").write_text(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -8,14 +8,17 @@
 - `bootstrap.sql` as it was, and `SHA256SUMS` over all of them.
 
 Each script leaves the database, its record of migrations included, as `pgplane migrate` would.
+`python -m pgplane.schema.release X.Y.Z` writes them into a checkout.
 """
 
 import hashlib
+import os
 import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+import click
 import psycopg
 from yoyo.migrations import get_migration_hash
 
@@ -270,3 +273,18 @@ def _write_checksums(folder: Path) -> None:
         for path in sorted(folder.iterdir())
     ]
     (folder / "SHA256SUMS").write_text("".join(lines))
+
+
+@click.command()
+@click.argument("version")
+def main(version: str) -> None:
+    """Write db/releases/VERSION and the migration step that loads it."""
+    try:
+        for path in render(version, Tree.checkout()):
+            click.echo(f"wrote {os.path.relpath(path)}")
+    except MigrationError as refused:
+        raise click.ClickException(str(refused)) from refused
+
+
+if __name__ == "__main__":
+    main()

