@@ -50,7 +50,9 @@ grant execute on function plane.drop_queue(text) to plane_admin;
 
 comment on function plane.drop_queue(text) is
 'Remove a queue, its workers and operations, and all of its finished jobs, poison included. Refused while it has live
-jobs. It waits 200 ms at most for whoever is enqueuing into any queue, and fails (lock timeout) otherwise: try again.
+jobs. It waits 200 ms at most, whatever the caller''s lock_timeout, for whoever is enqueuing into any queue; on 55P03 try
+again.
+Raises 55P03 canceling statement due to lock timeout.
 Raises PL404 no such queue.
 Raises PL409 a queue is dropped under READ COMMITTED only.
 Raises PL409 the queue has live jobs.

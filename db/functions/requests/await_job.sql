@@ -34,6 +34,7 @@ grant execute on function plane.await_job(text, bigint, text) to plane_reader;
 
 comment on function plane.await_job(text, bigint, text) is
 'As get_job, after register_waiter has committed: either the row is final, or a notification is still to come.
-Waits at most half a second for a completion under way (lock_not_available then: try again).
+Waits at most half a second, whatever the caller''s lock_timeout, for a completion under way; on 55P03 try again.
+Raises 55P03 canceling statement due to lock timeout.
 Raises PL404 no such queue.
 Role: plane_reader.';

@@ -25,25 +25,45 @@ select f.name, f.signature, f.is_helper,
 from plane_function f, aclexplode(f.acl) a
 where a.grantee::regrole::text <> f.owner;
 
--- The SQLSTATEs that a function can raise, by itself or through the functions that it calls.
-create temporary view plane_raises as
-with recursive call (caller, callee) as (
-    select f.oid, f.oid from plane_function f
+-- Which functions a function calls, itself among them; by_helpers: helpers alone lead there.
+create temporary view plane_call as
+with recursive call (caller, callee, by_helpers) as (
+    select f.oid, f.oid, true from plane_function f
     union
-    select c.caller, callee.oid
+    select c.caller, callee.oid, c.by_helpers and callee.is_helper
     from call c
     join plane_function f on f.oid = c.callee
     join plane_function callee on f.code ~ ('\mplane\.' || callee.name || '\(')
 )
-select distinct f.signature, f.is_helper, raised.code[1] as sqlstate
-from call c
-join plane_function f on f.oid = c.caller
-join plane_function callee on callee.oid = c.callee
-cross join regexp_matches(callee.code, 'errcode\s*=\s*''(\w{5})''', 'g') as raised (code);
+select caller, callee, bool_or(by_helpers) as by_helpers
+from call
+group by caller, callee;
 
--- The SQLSTATEs that a comment announces.
+-- The errors that a function can raise, by itself or through the functions that it calls.
+create temporary view plane_raises as
+with own (oid, sqlstate, message) as (
+    select f.oid, said.error[1], replace(said.error[2], $$''$$, $$'$$)
+    from plane_function f
+    cross join regexp_matches(f.code, $$errcode\s*=\s*'(\w{5})',\s*message\s*=\s*'((?:[^']|'')*)'$$, 'g') as said (error)
+    union all
+    select f.oid, '55P03', 'canceling statement due to lock timeout'
+    from plane_function f
+    where not f.is_helper
+        and f.proconfig::text ~ '\mlock_timeout='
+        and f.code !~* '\mwhen\s+lock_not_available\M'
+)
+select f.signature, f.is_helper, o.sqlstate, o.message, bool_or(c.by_helpers) as by_helpers
+from plane_call c
+join plane_function f on f.oid = c.caller
+join own o on o.oid = c.callee
+group by f.signature, f.is_helper, o.sqlstate, o.message;
+
+-- The errors that a comment announces, a line each; a wait that ends by its timeout may be told in words.
 create temporary view plane_announces as
-select f.signature, f.is_helper, said.code[1] as sqlstate
+select f.signature, f.is_helper, said.error[1] as sqlstate, said.error[2] as message
 from plane_function f
-cross join regexp_matches(f.comment, '\m(PL\d{3}|(?:22|23|40|42|55|57)[0-9A-Z]{3})\M', 'g') as said (code)
-where f.comment ~ '\mRaises\M';
+cross join regexp_matches(f.comment, '^Raises (\w{5}) (.+)\.$', 'gn') as said (error)
+union
+select f.signature, f.is_helper, '55P03', 'canceling statement due to lock timeout'
+from plane_function f
+where not f.is_helper and f.comment ~ '\mlock_not_available\M';

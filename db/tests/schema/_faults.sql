@@ -5,6 +5,7 @@ create function plane.fault1(x integer) returns integer language plpgsql as $$
 begin
     execute 'select 1';
     raise exception using errcode = 'PL404';
+    raise exception using errcode = 'PL409', message = 'nobody is told';
 exception when others then
     return 1;
 end;
@@ -16,9 +17,10 @@ grant execute on function plane.fault1(integer) to public;
 create function plane._fault(p_a integer) returns integer language sql security definer as 'select plane.fault1(1)';
 grant execute on function plane._fault(integer) to plane_worker;
 
-create function plane.misdescribed() returns integer language sql security definer as 'select 1';
-grant execute on function plane.misdescribed() to plane_worker;
-comment on function plane.misdescribed() is
+create function plane.misdescribed(p_a integer default plane._fault(1)) returns integer language sql security definer
+    as 'select 1';
+grant execute on function plane.misdescribed(integer) to plane_worker;
+comment on function plane.misdescribed(integer) is
 'says this in lower case
 Raises PL429 never. Role: plane_admin.';
 
@@ -31,7 +33,7 @@ grant select (a) on plane.fault to plane_worker;
 create table plane.divided (a integer) partition by range (a);
 create table plane.divided_0 partition of plane.divided for values from (0) to (10);
 create type plane.undescribed as (a integer);
-create view plane.faults as select * from plane.fault;
+create view plane.faults as select *, plane._fault(a) from plane.fault;
 grant select on plane.faults to plane_worker;
 
 reset role;

@@ -1,7 +1,7 @@
 -- Everything that a DBA meets says what it is; for functions: what they do, raise, and for whom they are.
 begin;
 \ir _catalog.sql
-select plan(10);
+select plan(13);
 
 select is_empty(
     $$ select signature from plane_function where comment = '' $$,
@@ -17,12 +17,34 @@ select is_empty(
     'every public function says for which role it is');
 
 select is_empty(
-    $$ select * from plane_raises except select * from plane_announces order by 1, 3 $$,
+    $$ select signature, sqlstate from plane_raises
+       except select signature, sqlstate from plane_announces
+       order by 1, 2 $$,
     'every SQLSTATE that a function can raise is in its comment');
 
 select is_empty(
-    $$ select * from plane_announces except select * from plane_raises order by 1, 3 $$,
-    'every SQLSTATE in a comment can be raised');
+    $$ select signature, sqlstate, message from plane_raises where by_helpers
+       except select signature, sqlstate, message from plane_announces
+       order by 1, 2 $$,
+    'every message that a function raises, by itself or through helpers, is in its comment');
+
+select is_empty(
+    $$ select signature, sqlstate, message from plane_announces
+       except select signature, sqlstate, message from plane_raises
+       order by 1, 2 $$,
+    'every error in a comment can be raised');
+
+select is_empty(
+    $$ select signature from plane_function
+       where code ~ '\mraise\s+exception\s+(?!using\s+errcode\s*=\s*''\w{5}'',\s*message\s*=\s*'')' $$,
+    'every error has an SQLSTATE and then a message, both constants');
+
+select is_empty(
+    $$ select f.signature, said.line[1]
+       from plane_function f
+       cross join regexp_matches(f.comment, '^.*\mRaises\M.*$', 'gn') as said (line)
+       where said.line[1] !~ '^Raises \w{5} [^.]+\.$' $$,
+    'a comment tells of errors in lines of their own: Raises, SQLSTATE, message');
 
 select is_empty(
     $$ select f.signature, e.grantee from plane_execute e join plane_function f using (signature)
