@@ -1,7 +1,7 @@
 -- Rules for every function of schema plane at once: a new one cannot forget them.
 begin;
 \ir _catalog.sql
-select plan(12);
+select plan(13);
 
 select is_empty(
     $$ select signature from plane_function
@@ -43,6 +43,11 @@ select is_empty(
     $$ select f.signature from plane_function f join pg_proc p using (oid)
        where p.pronargs > 0 and p.proargnames is null $$,
     'every argument has a name');
+
+select is_empty(
+    $$ select signature from plane_function
+       where not is_helper and pg_get_function_arguments(oid) ~ '\mplane\._' $$,
+    'no public function''s default calls a helper: the caller may not execute it');
 
 select is_empty(
     $$ select name from plane_function group by name having count(*) > 1 $$,

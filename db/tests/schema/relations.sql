@@ -1,6 +1,6 @@
 -- Rules for every table and view of schema plane at once.
 begin;
-select plan(9);
+select plan(10);
 
 create temporary view plane_relation as
 select c.oid, c.oid::regclass::text as name, c.relkind, c.relacl, c.relispartition, c.relowner
@@ -40,6 +40,14 @@ select is_empty(
        where r.relkind in ('v', 'm')
            and not has_table_privilege('plane_admin', r.oid, 'select') $$,
     'every view is granted to plane_admin');
+
+select is_empty(
+    $$ select r.ev_class::regclass, p.oid::regprocedure
+       from pg_rewrite r
+       join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = r.oid
+       join pg_proc p on d.refclassid = 'pg_proc'::regclass and d.refobjid = p.oid
+       where p.pronamespace = 'plane'::regnamespace and starts_with(p.proname, '_') $$,
+    'no view calls a helper: whoever reads the view may not execute it');
 
 select is_empty(
     $$ select attrelid::regclass, attname from pg_attribute

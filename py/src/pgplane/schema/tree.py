@@ -154,8 +154,8 @@ class Tree:
     def code_files(self) -> list[Path]:
         """Helpers, views, functions, triggers, grants; by file name within each.
 
-        Helpers are the functions whose name starts with `_`: views and defaults may call them,
-        while public functions may return rows of a view.
+        Helpers are the functions whose name starts with `_`. Public functions come after views,
+        because they may return rows of one.
         """
         functions = self._named(self.root / "functions")
         helpers = [path for path in functions if path.name.startswith("_")]
