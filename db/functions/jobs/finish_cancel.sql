@@ -39,7 +39,8 @@ revoke all on function plane.finish_cancel(bigint, integer, json) from public;
 grant execute on function plane.finish_cancel(bigint, integer, json) to plane_worker;
 
 comment on function plane.finish_cancel(bigint, integer, json) is
-'Say that a job which was asked to stop has stopped: it is cancelled, and keeps p_result, what it had got done.
+'Say that a job which was asked to stop has stopped: it is cancelled, and keeps p_result, what it had got done;
+NOTIFY plane_done.
 True when it is; false when this attempt no longer holds the job, or nobody asked it to stop.
 Raises PL413 a result or error is limited to 1 MiB.
 Role: plane_worker.';

@@ -77,8 +77,8 @@ grant execute on function plane.report_progress(bigint, integer, bigint, bigint,
 comment on function plane.report_progress(bigint, integer, bigint, bigint, text) is
 'Say how far a held job is, in the transaction of the batch that got it there; returns held, or cancelling (stop soon).
 The attempt stays its own until that transaction ends: a batch of a lost attempt cannot commit. Renewing the lease is
-the heartbeat''s. p_total NULL: not known. Readers see it once it is committed; it is pushed to them at most four times
-a second, and always when done reaches total.
+the heartbeat''s. p_total NULL: not known. Readers see it once it is committed; it is pushed to them (NOTIFY
+plane_progress) at most four times a second, and always when done reaches total.
 Raises 22023 progress is out of range.
 Raises PL409 the attempt no longer holds this job.
 Role: plane_worker.';

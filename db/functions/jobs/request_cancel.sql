@@ -66,9 +66,10 @@ revoke all on function plane.request_cancel(bigint, text) from public;
 grant execute on function plane.request_cancel(bigint, text) to plane_admin;
 
 comment on function plane.request_cancel(bigint, text) is
-'Ask that a job be stopped; returns its status then. A pending or waiting job is cancelled at once. A held one is
-cancelling: its worker is told, its dedupe key is free, and it ends as cancelled, or as done if its answer comes first.
-A finished job stays what it is. p_by, who asks, is kept in the outcome''s error.
+'Ask that a job be stopped; returns its status then. A pending or waiting job is cancelled at once (NOTIFY plane_done).
+A held one is cancelling: its worker is told (NOTIFY plane_cancel, whatever the queue''s notify), its dedupe key is
+free, and it ends as cancelled, or as done if its answer comes first. A finished job stays what it is. p_by, who asks,
+is kept in the outcome''s error.
 Its worker''s heartbeat waits for the caller''s transaction: end that at once.
 Raises 22023 a cancel names who asks for it, in 1 to 200 characters.
 Raises PL404 no such job.

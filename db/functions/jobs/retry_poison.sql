@@ -76,7 +76,8 @@ grant execute on function plane.retry_poison(text, text, integer, interval) to p
 comment on function plane.retry_poison(text, text, integer, interval) is
 'Make the poison jobs of a queue (of one operation, where it is named) pending again as retry_job does, the oldest
 p_limit of them; returns how many. One whose dedupe key another live job has stays poison. p_spread: they become
-claimable one by one over so much time, so that what could not bear them once is not hit by all at once.
+claimable one by one over so much time, so that what could not bear them once is not hit by all at once. NOTIFY
+plane_ready for those that are claimable now.
 Raises 22023 a retry is of 1 to 100000 jobs, spread over 0 to 365 days.
 Raises PL404 no such queue.
 Role: plane_admin.';

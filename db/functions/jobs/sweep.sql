@@ -48,6 +48,7 @@ grant execute on function plane.sweep(integer)
 
 comment on function plane.sweep(integer) is
 'Return lapsed leases, end what has spent its budget, make due jobs ready, hand on stalled lines, forget waiters past
-their deadline; returns the number of jobs moved, at most p_limit a kind and queue. Any number may run at once.
+their deadline; returns the number of jobs moved, at most p_limit a kind and queue. NOTIFY plane_ready and plane_done.
+Any number may run at once.
 Raises 22023 a sweep moves 1 to 100000 jobs a queue.
 Role: plane_producer, plane_worker, plane_reader, plane_relay, plane_admin.';

@@ -22,6 +22,7 @@ revoke all on function plane.resume_queue(text) from public;
 grant execute on function plane.resume_queue(text) to plane_admin;
 
 comment on function plane.resume_queue(text) is
-'Hand out jobs of a paused queue again, and wake its workers; a queue that is not paused stays as it is.
+'Hand out jobs of a paused queue again, and wake its workers (NOTIFY plane_ready); a queue that is not paused stays as
+it is.
 Raises PL404 no such queue.
 Role: plane_admin.';

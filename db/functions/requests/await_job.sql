@@ -33,7 +33,8 @@ revoke all on function plane.await_job(text, bigint, text) from public;
 grant execute on function plane.await_job(text, bigint, text) to plane_reader;
 
 comment on function plane.await_job(text, bigint, text) is
-'As get_job, after register_waiter has committed: either the row is final, or a notification is still to come.
+'As get_job, after register_waiter has committed: either the row is final, or a notification
+(plane_done) is still to come, unless the queue''s notify is never.
 Waits at most half a second, whatever the caller''s lock_timeout, for a completion under way; on 55P03 try again.
 Raises 55P03 canceling statement due to lock timeout.
 Raises PL404 no such queue.

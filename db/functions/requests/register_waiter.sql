@@ -44,7 +44,7 @@ grant execute on function plane.register_waiter(text, bigint, text, text, timest
 
 comment on function plane.register_waiter(text, bigint, text, text, timestamptz) is
 'Note that somebody waits for a job until a deadline; false when there is no such job for this queue and scope key.
-Registering again extends the deadline.
+Registering again extends the deadline. The end is told by NOTIFY plane_done, unless the queue''s notify is never.
 Raises 22023 a waiter has a name of 1 to 200 characters and a deadline within a day.
 Raises PL404 no such queue.
 Role: plane_reader.';
