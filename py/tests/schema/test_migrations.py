@@ -1,5 +1,6 @@
 """Migrations on real databases: what is applied together, refused, taken back, and waited for."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from psycopg import sql
 
 from pgplane.schema import locks, migrations
 from pgplane.schema.migrations import Change, MigrationError
-from pgplane.schema.tree import TreeError
+from pgplane.schema.tree import Tree, TreeError
 
 from ..support.postgres import Server, find_binaries, for_role, wheel_binaries
 from ..support.sessions import Stage, staged
@@ -144,6 +145,27 @@ def test_a_failing_verification_leaves_nothing_behind(bare_db: str, draft: Draft
     with pytest.raises(MigrationError, match=r"verify of 0002.length failed.*width"):
         migrations.migrate(bare_db, draft.tree)
     assert applied(bare_db) == []
+
+
+def test_verification_names_every_column_of_every_table(queue_db: str) -> None:
+    verified = {
+        (table, column.strip())
+        for migration in Tree.shipped().migrations()
+        if migration.release is None
+        for columns, table in re.findall(
+            r"select ([\w, ]+) from plane\.(\w+) where false", migration.verify.read_text()
+        )
+        for column in columns.split(",")
+    }
+    with psycopg.connect(queue_db) as connection:
+        columns = connection.execute(
+            "select c.relname, a.attname from pg_class c"
+            " join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped"
+            " where c.relnamespace = 'plane'::regnamespace and c.relkind in ('r', 'p')"
+            " and not c.relispartition"
+        ).fetchall()
+    assert set(columns) - verified == set()
+    assert len(columns) > 50
 
 
 @pytest.mark.parametrize("name", ["0001.word.sql", "0001.word.rollback.sql"])

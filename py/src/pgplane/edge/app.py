@@ -27,9 +27,6 @@ from pgplane.settings import Settings
 
 log = logs.get("edge")
 
-TICKET_SECONDS = 60.0
-"""How long a ticket may wait to be used; it then lasts for a stream and its reconnects."""
-
 
 def create_app(settings: Settings, static_dir: Path | None = None) -> Starlette:
     """The edge as an ASGI application; its parts are at `app.state.edge`.
