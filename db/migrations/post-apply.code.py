@@ -7,7 +7,7 @@ from pathlib import Path
 
 from yoyo import step
 
-from pgplane.schema.migrations import settle
+from pgplane.schema.migrations import catch_up
 from pgplane.schema.tree import Tree
 
-step(lambda connection: settle(connection, Tree(Path(__file__).resolve().parents[1])))
+step(lambda connection: catch_up(connection, Tree(Path(__file__).resolve().parents[1])))

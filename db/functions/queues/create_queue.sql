@@ -63,8 +63,8 @@ comment on function plane.create_queue(text, interval, integer, interval, numeri
 p_lease: how long an attempt owns a job before it renews (120 s). p_max_dequeues: attempts before poison (5).
 p_backoff, p_backoff_factor, p_backoff_cap: pause after a failure, backoff × factor^(n−1), capped (30 s, 1, 1 h).
 p_retention: how long finished jobs are kept at least (24 h, at most 100 years).
-p_max_depth: waiting jobs before enqueue refuses (0 is no limit).
-p_notify: who is told of new and finished jobs: always, waiters, never.
+p_max_depth: jobs not yet held, scheduled ones included, before enqueue refuses (0 is no limit; approximate).
+p_notify: when NOTIFY plane_ready, plane_done, plane_progress: always, waiters (only if somebody waits for it), never.
 Raises 22023 a queue setting is out of range.
 Raises 22023 not a queue name.
 Role: plane_admin.';

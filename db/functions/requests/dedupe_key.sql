@@ -37,5 +37,6 @@ grant execute on function plane.dedupe_key(text, text, integer, text, text, json
 
 comment on function plane.dedupe_key(text, text, integer, text, text, jsonb) is
 'Hash (sha256, 64 hex digits) of a question: surface, operation, version, client, scope key and params as canonical jsonb.
+p_surface: the name of the surface''s queue, as submit_request gives it, so that tiers never share an answer.
 Raises PL422 a question has a surface, an operation, a version, a client, a scope key and params.
 Role: plane_producer, plane_worker, plane_reader, plane_relay, plane_admin.';

@@ -88,7 +88,7 @@ async def test_a_waiter_is_registered_before_the_row_is_read(
 ) -> None:
     waiter = await attach(pump, database, 7)
     assert database.calls == ["register_waiter", "await_job"]
-    assert (waiter.scope_key, waiter.settled, len(pump)) == (KEY, False, 1)
+    assert (waiter.scope_key, waiter.ended, len(pump)) == (KEY, False, 1)
 
 
 async def test_the_callers_own_key_is_tried_too(pump: ReplyPump, database: Database) -> None:
@@ -131,7 +131,7 @@ async def test_a_completion_while_attaching_is_not_missed(
     database.before_read = finish_just_after
     waiter = await pump.attach(QUEUE, 7, (KEY,), 60)
     assert waiter is not None
-    assert await waiter.settle(5)
+    assert await waiter.until_ended(5)
 
 
 async def test_a_burst_of_notifications_costs_one_read(pump: ReplyPump, database: Database) -> None:
@@ -139,7 +139,7 @@ async def test_a_burst_of_notifications_costs_one_read(pump: ReplyPump, database
     for n in range(100):
         database.jobs[n] = job(n, "done")
         pump.notified("plane_done", f"{n},{n + 1000}")
-    assert all(await asyncio.gather(*(waiter.settle(5) for waiter in found)))
+    assert all(await asyncio.gather(*(waiter.until_ended(5) for waiter in found)))
     assert len(database.reads) == 1
 
 
@@ -147,7 +147,7 @@ async def test_fifty_waiters_of_one_job_cost_one_pair(pump: ReplyPump, database:
     found = [await attach(pump, database, 7) for _ in range(50)]
     database.jobs[7] = job(7, "done")
     pump.notified("plane_done", "7")
-    assert all(await asyncio.gather(*(waiter.settle(5) for waiter in found)))
+    assert all(await asyncio.gather(*(waiter.until_ended(5) for waiter in found)))
     assert database.reads == [[(7, KEY)]]
 
 
@@ -156,7 +156,7 @@ async def test_a_large_read_is_split(pump: ReplyPump, database: Database) -> Non
     for n in range(MAX_READ + 1):
         database.jobs[n] = job(n, "done")
     pump.read_all()
-    assert all(await asyncio.gather(*(waiter.settle(5) for waiter in found)))
+    assert all(await asyncio.gather(*(waiter.until_ended(5) for waiter in found)))
     assert sorted(map(len, database.reads)) == [1, MAX_READ]
 
 
@@ -168,17 +168,17 @@ async def test_a_read_that_takes_too_long_is_split_until_it_does_not(
     database.jobs.update({n: job(n, "done") for n in range(100)})
     database.most = 7
     pump.read_all()
-    assert all(await asyncio.gather(*(waiter.settle(5) for waiter in found)))
+    assert all(await asyncio.gather(*(waiter.until_ended(5) for waiter in found)))
 
 
 async def test_what_has_ended_is_not_read_again(pump: ReplyPump, database: Database) -> None:
     waiter, other = await attach(pump, database, 7), await attach(pump, database, 8)
     database.jobs[7] = job(7, "done")
     pump.notified("plane_done", "7")
-    assert await waiter.settle(5)
+    assert await waiter.until_ended(5)
     database.jobs[8] = job(8, "done")
     pump.read_all()
-    assert await other.settle(5)
+    assert await other.until_ended(5)
     assert database.reads == [[(7, KEY)], [(8, KEY)]]
 
 
@@ -194,7 +194,7 @@ async def test_an_answer_that_cannot_be_told_silences_nobody(
         waiter.listen(fail)
     database.jobs.update({n: job(n, "done") for n in range(20)})
     pump.read_all()
-    assert all(await asyncio.gather(*(waiter.settle(5) for waiter in found[1::2])))
+    assert all(await asyncio.gather(*(waiter.until_ended(5) for waiter in found[1::2])))
     assert len(database.reads) == 1
 
 
@@ -202,7 +202,7 @@ async def test_an_answer_that_cannot_be_told_silences_nobody(
 async def test_a_payload_is_only_a_hint(pump: ReplyPump, database: Database, payload: str) -> None:
     waiter = await attach(pump, database, 7)
     pump.notified("plane_done", payload)
-    assert not await waiter.settle(0)
+    assert not await waiter.until_ended(0)
     assert database.reads == []
 
 
@@ -224,14 +224,14 @@ async def test_a_row_that_has_not_ended_settles_nobody(pump: ReplyPump, database
     pump.read_all()
     await until(lambda: len(told) == 2)
     assert told == ["pending", "in_progress"]
-    assert not waiter.settled
+    assert not waiter.ended
 
 
 async def test_an_end_is_never_taken_back(pump: ReplyPump, database: Database) -> None:
     waiter = await attach(pump, database, 7)
     waiter.offer(job(7, "done"))
     waiter.offer(job(7, "pending"))
-    assert waiter.settled
+    assert waiter.ended
 
 
 async def test_one_scope_is_not_told_of_another(pump: ReplyPump, database: Database) -> None:
@@ -240,7 +240,7 @@ async def test_one_scope_is_not_told_of_another(pump: ReplyPump, database: Datab
     pump._waiting[7].add(stranger)
     database.jobs[7] = job(7, "done")
     pump.notified("plane_done", "7")
-    assert await waiter.settle(5)
+    assert await waiter.until_ended(5)
     assert stranger.job is None
 
 
@@ -254,7 +254,7 @@ async def test_an_outage_is_ridden_out(
     pump.notified("plane_done", "7")
     await until(lambda: database.calls.count("get_results") >= 3)
     database.down = False
-    assert await waiter.settle(5)
+    assert await waiter.until_ended(5)
 
 
 async def test_the_sweep_reads_every_waiting_row_in_one_query(database: Database) -> None:
@@ -262,7 +262,7 @@ async def test_the_sweep_reads_every_waiting_row_in_one_query(database: Database
     tasks = [asyncio.create_task(pump.run()), asyncio.create_task(pump.sweep())]
     found = [await attach(pump, database, n) for n in range(20)]
     database.jobs.update({n: job(n, "done") for n in range(20)})
-    assert all(await asyncio.gather(*(waiter.settle(5) for waiter in found)))
+    assert all(await asyncio.gather(*(waiter.until_ended(5) for waiter in found)))
     assert len(database.reads[-1]) == 20
     for waiter in found:
         pump.detach(waiter)

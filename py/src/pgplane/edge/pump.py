@@ -34,13 +34,13 @@ class Waiter:
         self._enough = asyncio.Event()
 
     @property
-    def settled(self) -> bool:
+    def ended(self) -> bool:
         """Whether the job has come to its end."""
         return self.job is not None and self.job.status in TERMINAL
 
     def offer(self, job: Job) -> None:
         """Take a row as read; an end is never taken back."""
-        if not self.settled:
+        if not self.ended:
             self.job = job
             if self._listener is not None:
                 self._listener(job)
@@ -51,18 +51,18 @@ class Waiter:
         if self.job is not None:
             listener(self.job)
 
-    async def settle(self, seconds: float) -> bool:
+    async def until_ended(self, seconds: float) -> bool:
         """Wait until the job has ended, at most so long, or till told to give up; whether so."""
-        self.listen(lambda _job: self._enough.set() if self.settled else None)
+        self.listen(lambda _job: self._enough.set() if self.ended else None)
         try:
             async with asyncio.timeout(seconds):
                 await self._enough.wait()
         except TimeoutError:
             pass
-        return self.settled
+        return self.ended
 
     def give_up(self) -> None:
-        """End a `settle` now."""
+        """End an `until_ended` now."""
         self._enough.set()
 
 
@@ -125,7 +125,7 @@ class ReplyPump:
                 del self._waiting[waiter.job_id]
 
     def give_up(self) -> None:
-        """End every `settle` now: this process is on its way out."""
+        """End every `until_ended` now: this process is on its way out."""
         for waiters in self._waiting.values():
             for waiter in waiters:
                 waiter.give_up()
@@ -168,7 +168,7 @@ class ReplyPump:
         wanted: defaultdict[str, set[tuple[int, str]]] = defaultdict(set)
         for job_id in job_ids:
             for waiter in self._waiting.get(job_id, ()):
-                if not waiter.settled:
+                if not waiter.ended:
                     wanted[waiter.queue].add((job_id, waiter.scope_key))
         for queue, pairs in wanted.items():
             ordered = list(pairs)

@@ -91,7 +91,7 @@ class Reply:
         waiter.listen(self._tell)
 
     def _tell(self, job: Job) -> None:
-        if self._waiter.settled:
+        if self._waiter.ended:
             self.stream.finish(ending(job))
             return
         held = job.status in ("in_progress", "cancelling")

@@ -87,7 +87,7 @@ async def submit(request: Request) -> Response:
     if wait is not None:
         wait = min(wait, int(edge.settings.stream_seconds))
         headers["Preference-Applied"] = f"wait={wait}"
-        job = await _settled(edge, queue, submitted.job_id, scope_keys, wait)
+        job = await _ended(edge, queue, submitted.job_id, scope_keys, wait)
         if job is not None:
             headers["Cache-Status"] = _cache_status(submitted, fresh, job.cache == "hit")
             return Response(replies.document(job), 200, headers, "application/json")
@@ -169,7 +169,7 @@ async def _stream_keys(edge: Edge, request: Request, surface: str, job_id: int) 
     return await edge.scope_keys.of(caller)
 
 
-async def _settled(
+async def _ended(
     edge: Edge, queue: str, job_id: int, scope_keys: tuple[str, ...], seconds: float
 ) -> Job | None:
     """The job, if it ends within so many seconds, and while this edge stays."""
@@ -182,7 +182,7 @@ async def _settled(
     if edge.streams.draining:
         seconds = 0
     try:
-        return waiter.job if await waiter.settle(seconds) else None
+        return waiter.job if await waiter.until_ended(seconds) else None
     finally:
         edge.pump.detach(waiter)
 

@@ -25,9 +25,9 @@ __all__ = [
     "Standing",
     "Status",
     "bootstrap",
+    "catch_up",
     "migrate",
     "revert",
-    "settle",
     "status",
     "verify",
 ]
@@ -140,13 +140,13 @@ def status(url: str, tree: Tree | None = None) -> Status:
         return Status(standing, code, clean and same)
 
 
-def settle(connection: Connection[Any], tree: Tree) -> Change:
+def catch_up(connection: Connection[Any], tree: Tree) -> Change:
     """Bring hashes and code in line after plain yoyo applied its files, and verify.
 
     Runs in the caller's transaction, as plane_owner.
     """
     change = Change()
-    Transaction(connection, tree).settle(change)
+    Transaction(connection, tree).catch_up(change)
     return change
 
 
@@ -182,7 +182,7 @@ def _apply_together(transaction: Transaction, change: Change) -> tuple[Migration
         change.applied.append(migration.id)
     if len(together) < len(pending):
         return pending[len(together)], "apply"
-    transaction.settle(change)
+    transaction.catch_up(change)
     return None
 
 

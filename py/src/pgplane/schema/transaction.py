@@ -163,7 +163,7 @@ class Transaction:
             [migration.id, migration.sha256],
         )
 
-    def settle(self, change: Change) -> None:
+    def catch_up(self, change: Change) -> None:
         """Record what plain yoyo applied, load the tree's code where it differs, verify."""
         recorded = self.recorded()
         for migration in self.applied():
