@@ -1,11 +1,12 @@
 -- complete_job: the answer, the ending and the notification in one transaction.
 -- Removing the lease of this very attempt is the fence: whoever finds none has lost the job.
 create or replace function plane.complete_job(
-    p_job_id  bigint,
-    p_attempt integer,
-    p_result  json default null,
-    p_error   json default null,
-    p_cache   text default null
+    p_job_id   bigint,
+    p_attempt  integer,
+    p_result   json default null,
+    p_error    json default null,
+    p_cache    text default null,
+    p_blobs_of bigint default null
 )
     returns boolean
     language plpgsql
@@ -42,19 +43,26 @@ begin
     if not found then
         return false;
     end if;
+    if p_blobs_of is not null then
+        perform plane._share_blobs(p_job_id, p_blobs_of);
+    end if;
     perform plane._finish(v_lease.queue_id, v_lease.job_id, v_lease.live_key, v_lease.serial_key);
     return true;
 end;
 $$;
 
-revoke all on function plane.complete_job(bigint, integer, json, json, text) from public;
-grant execute on function plane.complete_job(bigint, integer, json, json, text) to plane_worker;
+revoke all on function plane.complete_job(bigint, integer, json, json, text, bigint) from public;
+grant execute on function plane.complete_job(bigint, integer, json, json, text, bigint) to plane_worker;
 
-comment on function plane.complete_job(bigint, integer, json, json, text) is
+comment on function plane.complete_job(bigint, integer, json, json, text, bigint) is
 'Finish a held job with its result, or with an error that is the answer ({status, code, message, …}); true when done,
 false when this attempt no longer holds the job. p_cache: hit, coalesced or NULL for computed.
+p_blobs_of: the job that computed the result, where it names blobs of that one; they are kept as long as this job''s own
+would be, and read as blobs of this job. It is of the same queue and scope key, and done.
 What no text can hold (a NUL, half a surrogate pair) is replaced by U+FFFD and the outcome flagged; numbers are kept
 digit for digit.
 Raises 22023 cache is hit, coalesced or NULL.
+Raises PL404 no such job to take blobs from.
+Raises PL410 the blobs have expired.
 Raises PL413 a result or error is limited to 1 MiB.
 Role: plane_worker.';

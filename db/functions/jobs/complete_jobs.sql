@@ -1,11 +1,13 @@
--- complete_jobs: complete_job for many at once. Locks: the leases, by job id; nothing after them is waited for.
+-- complete_jobs: complete_job for many at once. Locks: the leases, by job id; nothing after them is waited
+-- for, but blobs that another completion is just sharing.
 -- No results, errors or caches at all may be given as NULL.
 create or replace function plane.complete_jobs(
     p_job_ids  bigint[],
     p_attempts integer[],
     p_results  json[] default null,
     p_errors   json[] default null,
-    p_caches   text[] default null
+    p_caches   text[] default null,
+    p_blobs_of bigint[] default null
 )
     returns table (job_id bigint, completed boolean)
     language plpgsql
@@ -59,6 +61,9 @@ begin
     into v_completed, v_leases
     from locked k;
 
+    if p_blobs_of is not null then
+        perform plane._share_many_blobs(p_job_ids, v_completed, p_blobs_of);
+    end if;
     if v_leases is not null then
         perform plane._finish_many(v_leases);
     end if;
@@ -69,14 +74,16 @@ begin
 end;
 $$;
 
-revoke all on function plane.complete_jobs(bigint[], integer[], json[], json[], text[]) from public;
-grant execute on function plane.complete_jobs(bigint[], integer[], json[], json[], text[]) to plane_worker;
+revoke all on function plane.complete_jobs(bigint[], integer[], json[], json[], text[], bigint[]) from public;
+grant execute on function plane.complete_jobs(bigint[], integer[], json[], json[], text[], bigint[]) to plane_worker;
 
-comment on function plane.complete_jobs(bigint[], integer[], json[], json[], text[]) is
-'Finish many held jobs as complete_job does, (job_ids[i], attempts[i], results[i], errors[i], caches[i]) each; returns
-(job_id bigint, completed boolean) for each, in their order: false where that attempt no longer holds the job.
-p_results, p_errors and p_caches may be NULL, or have NULLs in them. A refusal''s detail names the element, from 1.
+comment on function plane.complete_jobs(bigint[], integer[], json[], json[], text[], bigint[]) is
+'Finish many held jobs as complete_job does, (job_ids[i], attempts[i], results[i], errors[i], caches[i],
+blobs_of[i]) each; returns (job_id bigint, completed boolean) for each, in their order: false where that attempt no longer
+holds the job. All but the first two may be NULL, or have NULLs in them. A refusal''s detail names the element, from 1.
 Raises 22023 cache is hit, coalesced or NULL.
 Raises 22023 the arrays must be of one length.
+Raises PL404 no such job to take blobs from.
+Raises PL410 the blobs have expired.
 Raises PL413 a result or error is limited to 1 MiB.
 Role: plane_worker.';

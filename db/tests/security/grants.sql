@@ -17,12 +17,14 @@ select set_eq(
 select set_eq(
     $$ select pg_temp.executable_by('plane_worker') $$,
     array['register_worker', 'register_manifest', 'claim_one', 'claim', 'renew_leases', 'complete_job', 'complete_jobs',
-        'fail_job', 'release_job', 'report_progress', 'finish_cancel', 'scope_key', 'dedupe_key', 'sweep'],
+        'fail_job', 'release_job', 'report_progress', 'finish_cancel', 'put_blob', 'append_blob', 'reap_blobs', 'record_run',
+        'scope_key', 'dedupe_key', 'sweep'],
     'a worker takes work and settles it');
 
 select set_eq(
     $$ select pg_temp.executable_by('plane_reader') $$,
-    array['get_job', 'get_results', 'register_waiter', 'await_job', 'ticket_key', 'scope_key', 'dedupe_key', 'sweep'],
+    array['get_job', 'get_results', 'register_waiter', 'await_job', 'ticket_key', 'read_blob', 'blob_info',
+        'scope_key', 'dedupe_key', 'sweep'],
     'a reader reads what a scope may see, and waits for it');
 
 select set_eq(
@@ -33,7 +35,7 @@ select set_eq(
 select set_eq(
     $$ select pg_temp.executable_by('plane_admin') $$,
     array['create_queue', 'pause_queue', 'resume_queue', 'drop_queue', 'request_cancel', 'retry_job', 'retry_poison',
-        'scope_key', 'dedupe_key', 'sweep'],
+        'reap_blobs', 'scope_key', 'dedupe_key', 'sweep'],
     'an admin runs the queues');
 
 select is_empty(
@@ -48,7 +50,7 @@ select set_eq(
     $$ select c.relname::text from pg_class c
        where c.relnamespace = 'plane'::regnamespace and c.relkind in ('r', 'p', 'v', 'm')
            and has_table_privilege('plane_admin', c.oid, 'select') $$,
-    array['jobs', 'attempts', 'queues', 'workers'],
+    array['jobs', 'attempts', 'queues', 'workers', 'blobs', 'worker_runs'],
     'an admin reads the views, and nothing under them');
 
 select * from finish();
