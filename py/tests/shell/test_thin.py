@@ -10,7 +10,7 @@ here.
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import chain
 from pathlib import Path
 
@@ -19,6 +19,9 @@ import psycopg
 import pytest
 from pglast import ast as tree
 from pglast.visitors import Visitor
+
+from pgplane import ledger
+from pgplane.ledger import jobs, records, requests
 
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "pgplane"
 LEDGER = sorted((PACKAGE / "ledger").glob("*.py"))
@@ -201,3 +204,33 @@ def test_every_call_fits_the_function_in_the_database(queue_db: str) -> None:
                 connection.execute(f"prepare call_{number} as {numbered(statement.text)}".encode())
             except psycopg.Error as error:
                 pytest.fail(f"{statement}\n{error}")
+
+
+@pytest.mark.parametrize(
+    ("kind", "record", "columns"),
+    [
+        ("claimed_job", records.Claim, jobs._CLAIM_COLUMNS),
+        ("job_answer", records.Job, requests._JOB_COLUMNS),
+    ],
+)
+def test_a_record_has_the_fields_of_its_type_in_their_order(
+    queue_db: str, kind: str, record: type, columns: str
+) -> None:
+    with psycopg.connect(queue_db) as connection:
+        attributes = connection.execute(
+            "select attname from pg_attribute where attrelid = %s::regclass order by attnum",
+            [f"plane.{kind}"],
+        ).fetchall()
+    assert [name for (name,) in attributes] == [field.name for field in fields(record)]
+    assert [name for (name,) in attributes] == columns.replace('"', "").split(", ")
+
+
+def test_every_call_is_handed_on_by_the_package() -> None:
+    calls = {
+        function.name
+        for module in LEDGER
+        if module.stem not in ("__init__", "calls")
+        for function in ast.parse(module.read_text()).body
+        if isinstance(function, ast.AsyncFunctionDef) and not function.name.startswith("_")
+    }
+    assert sorted(calls) == sorted(ledger.__all__)
