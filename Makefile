@@ -53,8 +53,11 @@ page-tests: web/node_modules/.package-lock.json
 	cd web && npm run check && npm test && npm run build
 	cd py && ../$(BIN)/python -m pytest tests/system/test_page.py
 
-bench: $(INSTALLED) ## What the ledger costs beside a floor; ONLY= for parts, SECONDS=, ROUNDS=
-	@PYTHONPATH=py $(BIN)/python -m bench --only "$(ONLY)" --seconds $(or $(SECONDS),3) --rounds $(or $(ROUNDS),3)
+bench: .venv-bench/.installed ## What the ledger costs, beside a floor and other queues; see bench/README.md
+	@if $(NODE); then $(MAKE) --no-print-directory bench/node_modules/.package-lock.json; \
+	 else echo "graphile-worker is left out: it needs Node 20 or newer."; fi
+	@PYTHONPATH=py .venv-bench/bin/python -m bench $(foreach name,ONLY SECONDS ROUNDS MINUTES RUNS HORIZON NAME,\
+		$(if $($(name)),--$(shell echo $(name) | tr A-Z a-z) "$($(name))"))
 
 bootstrap: $(INSTALLED) ## Make roles and schemas in PLANE_QUEUE_URL: a DBA, once per database
 	@$(BIN)/pgplane bootstrap
@@ -81,15 +84,26 @@ lock: ## Pin all Python dependencies anew; needs uv
 	@command -v uv >/dev/null || { echo "uv is not here: install it with pip"; exit 1; }
 	cd py && $(LOCK) --all-extras --group dev --upgrade pyproject.toml -o requirements.lock
 	cd py && $(LOCK) --extra edge --extra worker -c requirements.lock pyproject.toml -o requirements.deploy.lock
+	cd py && $(LOCK) --group bench -c requirements.lock pyproject.toml -o requirements.bench.lock
 
 clean: ## Remove all that was made here
-	rm -rf .venv .demo .test .tools web/node_modules web/dist web/dist-client
+	rm -rf .venv .venv-bench .demo .test .tools bench/node_modules web/node_modules web/dist web/dist-client
 	find . -name __pycache__ -prune -exec rm -rf {} +
 	rm -rf py/.pytest_cache py/.mypy_cache py/.ruff_cache .ruff_cache py/.hypothesis
 
 $(INSTALLED): py/requirements.lock py/pyproject.toml py/hatch_build.py
 	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is not here: install Python 3.11 or newer, or name one: make PYTHON=..."; exit 1; }
 	@$(PYTHON) tools/make_venv.py
+	@touch $@
+
+.venv-bench/.installed: py/requirements.bench.lock
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/pip install -q --disable-pip-version-check --require-hashes -r $<
+	.venv-bench/bin/pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e py
+	@touch $@
+
+bench/node_modules/.package-lock.json: bench/package.json bench/package-lock.json
+	cd bench && npm ci --no-audit --no-fund
 	@touch $@
 
 web/node_modules/.package-lock.json: web/package.json web/package-lock.json

@@ -1,35 +1,105 @@
-"""`python -m bench`: take the measures, in rounds, and print what they showed."""
+"""`python -m bench`: take the measures in rounds, and write down what they showed."""
+
+from datetime import UTC, datetime
+from pathlib import Path
 
 import click
 
+from bench.facts import gather
 from bench.floor import FLOOR
+from bench.horizon import READER, Variant, pinned
 from bench.measures import MEASURES
-from bench.plane import PLANE, UNTOLD
-from bench.report import Taken, tables
+from bench.peers import find_peers
+from bench.plane import plane
+from bench.plot import draw
+from bench.queues import Queue
+from bench.report import Report
+from bench.samples import Pinned, Taken
 from bench.server import Bench
+
+RESULTS = Path(__file__).parent / "results"
+
+PARTS = list(dict.fromkeys([*(measure.part for measure in MEASURES), "horizon"]))
+
+MODES = [plane(mode, mode) for mode in ("never", "waiters", "always")]
+"""The queues of the part `notify`, which compares the ledger with itself."""
+
+
+def variants(queues: list[Queue]) -> dict[str, Variant]:
+    """What can run under a pinned horizon, by the word that asks for it."""
+    return {
+        **{queue.name: Variant(queue.name, queue) for queue in queues if "," not in queue.name},
+        "reader": Variant("pgplane, pinned by a reader", plane("pgplane"), READER),
+        "queues": Variant("pgplane, 4 queues", plane("pgplane, 4 queues", queues=4)),
+        "priorities": Variant(
+            "pgplane, 3 priorities", plane("pgplane, 3 priorities", priorities=3)
+        ),
+    }
 
 
 @click.command()
-@click.option("--only", default="", help="Parts to take, separated by blanks; none is all.")
-@click.option("--seconds", default=3, help="How long each figure is taken.")
+@click.option("--only", default="", help=f"Parts to take: {' '.join(PARTS)}; none is all.")
+@click.option("--seconds", default=2, help="How long each figure is taken.")
 @click.option("--rounds", default=3, help="How often each figure is taken.")
-def main(only: str, seconds: int, rounds: int) -> None:
+@click.option("--minutes", default=3, help="How long the horizon is pinned.")
+@click.option("--runs", default=1, help="How often that is done.")
+@click.option("--horizon", default="floor pgplane", help="Variants of that; see the README.")
+@click.option("--name", default="", help="What the files of the results are called.")
+def main(
+    only: str, seconds: int, rounds: int, minutes: int, runs: int, horizon: str, name: str
+) -> None:
     """Measure the ledger beside the floor and other queues."""
-    chosen = [Taken(m) for m in MEASURES if not only or m.part in only.split()]
+    parts = only.split() or PARTS
+    if unknown := set(parts) - set(PARTS):
+        raise click.UsageError(f"no such part: {', '.join(unknown)}")
+    queues = [FLOOR, plane("pgplane"), plane("pgplane, waiters", "waiters"), *find_peers()]
+    chosen = [variants(queues)[word] for word in horizon.split()]
     bench = Bench()
     try:
-        for one in chosen:
-            for _ in range(rounds):
-                for queue in (FLOOR, PLANE, UNTOLD):
-                    sample = one.measure.take(bench, queue, one.measure.clients, seconds)
-                    one.samples.setdefault(queue.name, []).append(sample)
-                    click.echo(
-                        f"{one.title:45}{queue.name:18}{sample.rate:10,.0f}/s"
-                        f"{sample.wal:8.0f} B{sample.cpu:8.0f} µs"
-                    )
+        how = f"{rounds} rounds of {seconds} s"
+        report = Report(gather(bench, how))
+        for measure in (measure for measure in MEASURES if measure.part in parts):
+            ours = MODES if measure.part == "notify" else queues
+            report.taken.append(take(bench, Taken(measure), ours, seconds, rounds))
+        if "horizon" in parts:
+            report.pinned += pin(bench, chosen, minutes * 60, runs)
     finally:
         bench.close()
-    click.echo("\n" + tables(chosen))
+    write(report, f"{datetime.now(UTC):%Y-%m-%d}-{name or 'bench'}")
 
 
-main()
+def take(bench: Bench, taken: Taken, queues: list[Queue], seconds: int, rounds: int) -> Taken:
+    """All rounds of one measure: a b c, a b c, so that noise hits all alike."""
+    for _ in range(rounds):
+        for queue in queues:
+            sample = taken.measure.take(bench, queue, taken.measure.clients, seconds)
+            if sample is not None:
+                taken.samples.setdefault(queue.name, []).append(sample)
+                told = "".join(f"{value:10,.2f} {figure}" for figure, value in sample.items())
+                click.echo(f"{taken.title:45}{queue.name:18}{told}")
+    return taken
+
+
+def pin(bench: Bench, variants: list[Variant], seconds: int, runs: int) -> list[Pinned]:
+    """All runs under a pinned horizon, in turns."""
+    found = [Pinned(variant.name) for variant in variants]
+    for _ in range(runs):
+        for variant, one in zip(variants, found, strict=True):
+            one.runs.append(pinned(bench, variant, seconds))
+            for at in one.runs[-1]:
+                told = "".join(f"{value:10,.2f} {figure}" for figure, value in at._asdict().items())
+                click.echo(f"{variant.name:45}{told}")
+    return found
+
+
+def write(report: Report, name: str) -> None:
+    """The page, its picture and the samples."""
+    page = report.markdown(f"{name}.svg")
+    (RESULTS / f"{name}.md").write_text(page)
+    (RESULTS / f"{name}.json").write_text(report.raw())
+    draw(report, RESULTS / f"{name}.svg")
+    click.echo(f"\n{page}\nWritten to bench/results/{name}.md, .svg and .json")
+
+
+if __name__ == "__main__":  # worker processes import this module again
+    main()

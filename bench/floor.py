@@ -13,8 +13,9 @@ create table floor.job (
     created_at timestamptz not null default now(),
     claimed_at timestamptz
 );
-create index job_pending_idx on floor.job (id) where status = 'pending';
-"""
+create index job_pending_idx on floor.job (id) where status = 'pending';"""
+
+ENQUEUE = "insert into floor.job (payload) values (:payload::jsonb) returning id"
 
 CLAIM = """\
 update floor.job
@@ -22,6 +23,10 @@ set status = 'running', claimed_at = now()
 where id = (
     select id from floor.job where status = 'pending' order by id limit 1 for update skip locked)
 returning id, payload"""
+
+COMPLETE = "delete from floor.job where id = :id"
+
+BULK_ENQUEUE = "insert into floor.job (payload) select unnest(:jobs::jsonb[]) returning id"
 
 CLAIM_BATCH = """\
 with claimed as (
@@ -34,6 +39,13 @@ with claimed as (
 select coalesce(array_agg(id), '{}') as ids, array_agg(payload) as payloads
 from claimed"""
 
+COMPLETE_BATCH = "delete from floor.job where id = any (:ids)"
+
+SQL = ";\n\n".join([
+    SCHEMA.removesuffix(";"), ENQUEUE, CLAIM, COMPLETE, BULK_ENQUEUE, CLAIM_BATCH, COMPLETE_BATCH
+]) + ";"  # fmt: skip
+"""All of it, as it is printed beside the figures."""
+
 
 def install(url: str) -> None:
     """Make the floor's table."""
@@ -41,19 +53,19 @@ def install(url: str) -> None:
         connection.execute(SCHEMA)
 
 
-ENQUEUE = "insert into floor.job (payload) values (:payload) returning id"
-
 FLOOR = Queue(
     name="floor",
     install=install,
     enqueue=ENQUEUE,
     enqueue_keyed=ENQUEUE,
-    bulk_argument=f"select array_agg('{PAYLOAD}'::jsonb) as jobs from generate_series(1, {BULK})",
-    bulk="insert into floor.job (payload) select unnest(:jobs::jsonb[]) returning id",
+    bulk_arguments=f"select array_agg('{PAYLOAD}'::jsonb) as jobs from generate_series(1, {BULK})",
+    bulk=BULK_ENQUEUE,
     claim=CLAIM,
-    complete="delete from floor.job where id = :id",
+    complete=COMPLETE,
     claim_batch=CLAIM_BATCH,
-    complete_batch="delete from floor.job where id = any (:ids)",
+    complete_batch=COMPLETE_BATCH,
     fill=f"insert into floor.job (payload) select '{PAYLOAD}' from generate_series(1, %(n)s)",
     left="select count(*) from floor.job",
+    channel="floor",
+    enqueue_telling=f"with job as ({ENQUEUE}) select id, pg_notify('floor', '') from job",
 )

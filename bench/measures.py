@@ -2,22 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from bench.pgbench import Run, run
 from bench.queues import BULK, Queue
-from bench.server import Bench
+from bench.server import Bench, Spent
+from bench.wakeup import wake_up
 
+Sample = dict[str, float]
+"""Figures of one queue in one round: `rate` in jobs a second, `wal` in bytes and `cpu` in
+microseconds a job; or `p50` and `p95` in milliseconds."""
 
-class Sample(NamedTuple):
-    """One figure of one round."""
-
-    rate: float
-    """Jobs a second."""
-    wal: float
-    """Bytes of write-ahead log a job."""
-    cpu: float
-    """Microseconds of the backends' CPU a job."""
+Take = Callable[[Bench, Queue, int, int], Sample | None]
+"""Of this queue, with so many clients, for so many seconds; None where it has no such thing."""
 
 
 @dataclass(frozen=True)
@@ -27,27 +23,23 @@ class Measure:
     part: str
     name: str
     clients: int
-    take: Callable[[Bench, Queue, int, int], Sample]
-    """Of this queue, with so many clients, for so many seconds."""
+    take: Take
 
 
 def enqueue(bench: Bench, queue: Queue, clients: int, seconds: int) -> Sample:
     """Clients that enqueue one job at a time."""
-    bench.fresh(queue)
-    return _enqueued(bench, queue, run(bench, f"{queue.enqueue};\n", clients, seconds=seconds), 1)
+    return _enqueue(bench, queue, f"{queue.enqueue};\n", clients, seconds, 1)
 
 
 def enqueue_keyed(bench: Bench, queue: Queue, clients: int, seconds: int) -> Sample:
     """The same, each job with a dedupe key of its own."""
-    bench.fresh(queue)
     script = f"\\set n :n + 1\n{queue.enqueue_keyed};\n"
-    return _enqueued(bench, queue, run(bench, script, clients, seconds=seconds), 1)
+    return _enqueue(bench, queue, script, clients, seconds, 1)
 
 
 def enqueue_bulk(bench: Bench, queue: Queue, clients: int, seconds: int) -> Sample:
     """Clients that enqueue BULK jobs at a time."""
-    bench.fresh(queue)
-    return _enqueued(bench, queue, run(bench, queue.enqueue_bulk(), clients, seconds=seconds), BULK)
+    return _enqueue(bench, queue, queue.enqueue_bulk(), clients, seconds, BULK)
 
 
 def drain(bench: Bench, queue: Queue, clients: int, seconds: int) -> Sample:
@@ -60,46 +52,59 @@ def drain_keyed(bench: Bench, queue: Queue, clients: int, seconds: int) -> Sampl
     return _drain(bench, queue, clients, seconds, keyed=True)
 
 
-def _drain(bench: Bench, queue: Queue, clients: int, seconds: int, *, keyed: bool) -> Sample:
-    jobs = seconds * (4_000 if clients == 1 else 12_000)
-    bench.fresh(queue)
-    bench.fill(queue, jobs, keyed=keyed)
-    done = run(bench, queue.drain(), clients, seconds=seconds)
-    return _drained(bench, queue, done, 1, jobs)
-
-
-def drain_batch(n: int, jobs_a_second: int) -> Callable[[Bench, Queue, int, int], Sample]:
+def drain_batch(n: int, jobs_a_second: int) -> Take:
     """Workers that claim `n` jobs and complete them, until none is left."""
 
-    def take(bench: Bench, queue: Queue, clients: int, seconds: int) -> Sample:
+    def take(bench: Bench, queue: Queue, clients: int, seconds: int) -> Sample | None:
+        if queue.claim_batch is None:
+            return None
         turns = max(1, jobs_a_second * seconds // (n * clients))
         jobs = turns * n * clients
         bench.fresh(queue)
         bench.fill(queue, jobs, keyed=False)
-        done = run(bench, queue.drain_batch(n), clients, transactions=turns)
-        return _drained(bench, queue, done, n, jobs)
+        with bench.spending() as spent:
+            done = run(bench, queue.drain_batch(n), clients, transactions=turns, batch=n)
+        return _sample(bench, queue, done, n, jobs - done.transactions * n, spent[0])
 
     return take
 
 
-def _enqueued(bench: Bench, queue: Queue, done: Run, each: int) -> Sample:
-    jobs = done.transactions * each
+def whole(bench: Bench, queue: Queue, clients: int, seconds: int) -> Sample:
+    """Clients that enqueue a job, claim one and complete it, each its own commit."""
+    backlog = 100 * clients
+    bench.fresh(queue)
+    bench.fill(queue, backlog, keyed=False)
+    script = f"{queue.enqueue};\n{queue.drain()}"
+    with bench.spending() as spent:
+        done = run(bench, script, clients, seconds=seconds)
+    return _sample(bench, queue, done, 1, backlog, spent[0])
+
+
+def _enqueue(
+    bench: Bench, queue: Queue, script: str, clients: int, seconds: int, each: int
+) -> Sample:
+    bench.fresh(queue)
+    with bench.spending() as spent:
+        done = run(bench, script, clients, seconds=seconds)
+    return _sample(bench, queue, done, each, done.transactions * each, spent[0])
+
+
+def _drain(bench: Bench, queue: Queue, clients: int, seconds: int, *, keyed: bool) -> Sample:
+    jobs = seconds * (4_000 if clients == 1 else 12_000)
+    bench.fresh(queue)
+    bench.fill(queue, jobs, keyed=keyed)
+    with bench.spending() as spent:
+        done = run(bench, queue.drain(), clients, seconds=seconds)
+    return _sample(bench, queue, done, 1, jobs - done.transactions, spent[0])
+
+
+def _sample(bench: Bench, queue: Queue, done: Run, each: int, due: int, spent: Spent) -> Sample:
+    """The figures of a run of `each` jobs a transaction, after which `due` jobs must be there."""
     left = bench.left(queue)
-    if left != jobs:
-        raise RuntimeError(f"{queue.name}: {jobs} jobs enqueued, {left} there")
-    return _sample(done, each)
-
-
-def _drained(bench: Bench, queue: Queue, done: Run, each: int, jobs: int) -> Sample:
-    left, due = bench.left(queue), jobs - done.transactions * each
     if left != due:
-        raise RuntimeError(f"{queue.name}: {due} of {jobs} jobs should be left, {left} are")
-    return _sample(done, each)
-
-
-def _sample(done: Run, each: int) -> Sample:
+        raise RuntimeError(f"{queue.name}: {due} jobs should be there, {left} are")
     jobs = done.transactions * each
-    return Sample(done.rate * each, done.spent.wal / jobs, done.spent.cpu / jobs * 1e6)
+    return {"rate": done.rate * each, "wal": spent.wal / jobs, "cpu": spent.cpu / jobs * 1e6}
 
 
 MEASURES = [
@@ -115,4 +120,6 @@ MEASURES = [
     Measure("batch", "drain 10 at a time", 2, drain_batch(10, 8_000)),
     Measure("batch", "drain 100 at a time", 2, drain_batch(100, 20_000)),
     Measure("batch", "drain 1000 at a time", 2, drain_batch(1000, 30_000)),
+    Measure("wakeup", "from an enqueue's commit to its claim by a sleeper", 1, wake_up),
+    *(Measure("notify", "enqueue, claim, complete", clients, whole) for clients in (1, 8, 32)),
 ]

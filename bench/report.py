@@ -1,59 +1,114 @@
-"""What was measured, as tables: ratios to the floor of the same round first, absolutes after."""
+"""The page that tells what was measured: ratios first, absolutes after; and the same as JSON."""
 
+import json
 from dataclasses import dataclass, field
-from statistics import median
 
-from bench.measures import Measure, Sample
+from bench import floor
+from bench.horizon import SLICE, Slice
+from bench.samples import Pinned, Taken, sums
+
+FIGURES = {
+    "rate": ("Jobs a second", ",.0f"),
+    "wal": ("Write-ahead log, bytes a job", ",.0f"),
+    "cpu": ("CPU of the server, µs a job", ",.0f"),
+    "p50": ("Wake-up, median, ms", ",.2f"),
+    "p95": ("Wake-up, 95th percentile, ms", ",.2f"),
+}
 
 
 @dataclass
-class Taken:
-    """The samples of one measure: for each queue, one a round."""
+class Report:
+    """All that one run of the bench found."""
 
-    measure: Measure
-    samples: dict[str, list[Sample]] = field(default_factory=dict)
+    facts: dict[str, str]
+    taken: list[Taken] = field(default_factory=list)
+    pinned: list[Pinned] = field(default_factory=list)
 
-    @property
-    def title(self) -> str:
-        """The measure and its clients, as a row of a table begins."""
-        return f"{self.measure.name}, {self.measure.clients} client" + "s" * (
-            self.measure.clients > 1
-        )
+    def markdown(self, plot: str) -> str:
+        """The page; `plot` is the file of its picture."""
+        modes = [one for one in self.taken if one.measure.part == "notify"]
+        beside = [one for one in self.taken if one.measure.part != "notify"]
+        beside += sums(beside)
+        parts = [
+            "# What the ledger costs\n",
+            _table(["", ""], [[name, value] for name, value in self.facts.items()]),
+            f"[How it was measured](../README.md) · [the same as a picture]({plot})\n",
+        ]
+        if beside:
+            parts += ["## Ratios to the floor, each within its round\n", *_figures(beside, True)]
+        if modes:
+            parts += ["## Ratios to a queue with notify never\n", *_figures(modes, True)]
+        if self.pinned:
+            parts += [
+                f"## While an open transaction pins the horizon, by slices of {SLICE} s\n",
+                _horizon(self.pinned),
+            ]
+        if beside or modes:
+            parts += ["## Absolutes\n", *_figures(beside, False), *_figures(modes, False)]
+        parts += ["## The floor's SQL\n", f"```sql\n{floor.SQL}\n```\n"]
+        return "\n".join(parts)
 
-    def middle(self, queue: str, figure: str) -> float:
-        """The median over the rounds."""
-        return float(median(getattr(sample, figure) for sample in self.samples[queue]))
+    def raw(self) -> str:
+        """Every sample, as JSON."""
+        measures = [
+            {
+                "part": one.measure.part,
+                "name": one.measure.name,
+                "clients": one.measure.clients,
+                "samples": one.samples,
+            }
+            for one in self.taken
+        ]
+        pinned = [
+            {"variant": one.variant, "runs": [[s._asdict() for s in run] for run in one.runs]}
+            for one in self.pinned
+        ]
+        whole = {"facts": self.facts, "measures": measures, "pinned": pinned}
+        return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
 
-    def ratio(self, queue: str, figure: str) -> float:
-        """The median over the rounds of the ratio to the floor in the same round."""
-        pairs = zip(self.samples[queue], self.samples["floor"], strict=True)
-        return float(median(getattr(one, figure) / getattr(floor, figure) for one, floor in pairs))
+
+def _figures(taken: list[Taken], ratios: bool) -> list[str]:
+    """One table for each figure."""
+    queues = list(dict.fromkeys(queue for one in taken for queue in one.samples))
+    found = []
+    for figure, (title, digits) in FIGURES.items():
+        rows = [
+            [
+                one.title,
+                *(_cell(one, queue, figure, None if ratios else digits) for queue in queues),
+            ]
+            for one in taken
+            if figure in one.figures
+        ]
+        if rows:
+            found.append(_table([title, *queues], rows))
+    return found
 
 
-def table(head: list[str], rows: list[list[str]]) -> str:
-    """A table in Markdown, its numbers to the right."""
+def _cell(one: Taken, queue: str, figure: str, digits: str | None) -> str:
+    """A ratio, or a figure with these digits."""
+    if queue not in one.samples:
+        return "–"
+    if digits is None:
+        return f"{one.ratio(queue, figure):.2f}"
+    return f"{one.middle(queue, figure):{digits}}"
+
+
+def _horizon(pinned: list[Pinned]) -> str:
+    titles = ["jobs a second", "claim p50, ms", "claim p99, ms", "enqueue to done p50, ms"]
+    rows = [
+        [
+            f"{one.variant}, {len(one.runs)} × {len(one.runs[0]) * SLICE} s",
+            *(
+                f"{one.first(at):{form}} → {one.last(at):{form}} (× {one.growth(at):.2f})"
+                for at, form in zip(Slice._fields, (",.0f", ",.2f", ",.2f", ",.2f"), strict=True)
+            ),
+        ]
+        for one in pinned
+    ]
+    return _table(["first third → last third", *titles], rows)
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
     rule = ["---", *["---:"] * (len(head) - 1)]
     return "".join(f"| {' | '.join(row)} |\n" for row in [head, rule, *rows])
-
-
-def tables(taken: list[Taken]) -> str:
-    """Ratios and absolutes of all measures."""
-    queues = list(dict.fromkeys(name for one in taken for name in one.samples))
-    figures = [
-        ("rate", "Jobs a second", 1.0),
-        ("wal", "Bytes of write-ahead log a job", 1.0),
-        ("cpu", "Microseconds of the server's CPU a job", 1.0),
-    ]
-    parts = []
-    for figure, title, _ in figures:
-        ratios = [
-            [one.title, *(f"{one.ratio(name, figure):.2f}" for name in queues)] for one in taken
-        ]
-        absolutes = [
-            [one.title, *(f"{one.middle(name, figure):,.0f}" for name in queues)] for one in taken
-        ]
-        parts += [
-            f"### {title}: to the floor's\n\n" + table(["", *queues], ratios),
-            f"### {title}\n\n" + table(["", *queues], absolutes),
-        ]
-    return "\n".join(parts)

@@ -62,13 +62,11 @@ class Bench:
         """Address of the database that is measured."""
         return self.server.database_url(RUN)
 
-    def pgbench(self) -> Path:
-        """The server's own pgbench, else the one on PATH."""
-        own = self.binaries / "pgbench"
-        found = str(own) if own.exists() else shutil.which("pgbench")
-        if found is None:
-            raise RuntimeError("no pgbench: apt-get install postgresql-contrib")
-        return Path(found)
+    def program(self, name: str) -> Path | None:
+        """The server's own program of this name, else the one on PATH, else None."""
+        own = self.binaries / name
+        found = str(own) if own.exists() else shutil.which(name)
+        return Path(found) if found else None
 
     def fresh(self, queue: Queue) -> None:
         """Make the measured database anew, with nothing but this queue in it."""
@@ -93,7 +91,7 @@ class Bench:
     def left(self, queue: Queue) -> int:
         """How many jobs are not done."""
         with psycopg.connect(self.url, autocommit=True) as connection:
-            return _number(connection, queue.left)
+            return number(connection, queue.left)
 
     @contextmanager
     def spending(self) -> Iterator[list[Spent]]:
@@ -106,7 +104,7 @@ class Bench:
         spent.append(Spent(self._wal() - wal, self._cpu() - cpu))
 
     def _wal(self) -> int:
-        return _number(self.admin, "select pg_current_wal_insert_lsn() - '0/0'")
+        return number(self.admin, "select pg_current_wal_insert_lsn() - '0/0'")
 
     def _cpu(self) -> float:
         times = self.process.cpu_times()
@@ -131,7 +129,8 @@ class Bench:
         return child.pid != self.admin.info.backend_pid and (not title or "127.0.0.1(" in title)
 
 
-def _number(connection: psycopg.Connection, query: str) -> int:
+def number(connection: psycopg.Connection, query: str) -> int:
+    """The one integer that a query gives."""
     row = connection.execute(query).fetchone()
     assert row is not None  # noqa: S101 - an aggregate or an expression has one
     return int(row[0])
