@@ -1,7 +1,7 @@
 -- The ledger's tables. A job's state is *where it is*: exactly one of ready, due, waiting, lease and
 -- outcome holds it. Singular tables store and are private; plural views tell.
--- job, outcome, attempt and progress are split by ranges of the job id, so that finished work leaves by
--- partition and a look-up by id touches one of them; nothing there is updated.
+-- job, outcome and attempt are split by ranges of the job id, so that finished work leaves by partition and a
+-- look-up by id touches one of them; nothing there is updated. plane.maintain() opens and removes ranges.
 
 create sequence plane.job_id_seq as bigint;
 comment on sequence plane.job_id_seq is
@@ -19,6 +19,7 @@ create table plane.queue (
     backoff_factor numeric     not null default 1,
     backoff_cap    interval    not null default '1 hour',
     retention      interval    not null default '24 hours',
+    poison_retention interval,
     max_depth      integer,
     notify         text        not null default 'always',
     lanes          integer[]   not null default '{0,1}',
@@ -34,6 +35,7 @@ create table plane.queue (
     constraint queue_backoff_factor_check check (backoff_factor between 1 and 1000),
     constraint queue_backoff_cap_check check (backoff_cap >= interval '0' and backoff_cap <= interval '365 days'),
     constraint queue_retention_check check (retention >= interval '0'),
+    constraint queue_poison_retention_check check (poison_retention >= interval '0'),
     constraint queue_max_depth_check check (max_depth > 0),
     constraint queue_notify_check check (notify in ('always', 'waiters', 'never'))
 );
@@ -45,7 +47,8 @@ comment on column plane.queue.max_dequeues is 'Attempts a job may have before it
 comment on column plane.queue.backoff is 'Pause after the first failed attempt.';
 comment on column plane.queue.backoff_factor is 'Growth of the pause from failure to failure; above 1 it also gets 10 % jitter.';
 comment on column plane.queue.backoff_cap is 'The longest pause between two attempts.';
-comment on column plane.queue.retention is 'How long finished jobs are kept at least.';
+comment on column plane.queue.retention is 'How long done and cancelled jobs are kept at least.';
+comment on column plane.queue.poison_retention is 'How long poison is kept at least; NULL is for ever.';
 comment on column plane.queue.max_depth is 'Jobs that may wait before enqueue refuses (approximate); NULL is no limit.';
 comment on column plane.queue.notify is 'Who is told of new and finished jobs: always, waiters (only somebody who waits), never.';
 comment on column plane.queue.lanes is 'Lanes of plane.ready in use, in claiming order; lane = 2 × priority, + 1 for work that never was claimed.';
@@ -136,8 +139,8 @@ comment on column plane.job.scope_key is 'Who may read it by plane.get_job; NULL
 comment on column plane.job.params is 'Arguments of the operation, an object.';
 comment on column plane.job.envelope is 'Who asked: client, actor, staff, scope.';
 
-create table plane.job_0 partition of plane.job for values from (0) to (100000000);
-create table plane.job_1 partition of plane.job for values from (100000000) to (maxvalue);
+create table plane.job_0 partition of plane.job for values from (0) to (10000000000);
+create table plane.job_1 partition of plane.job for values from (10000000000) to (maxvalue);
 
 -- Where a live job is --------------------------------------------------------------------------
 
@@ -332,8 +335,8 @@ comment on column plane.outcome.locked_by is 'The worker.';
 comment on column plane.outcome.result is 'The answer, digit for digit as the worker gave it.';
 comment on column plane.outcome.error is 'A refusal, which is an answer too, or the last failure.';
 
-create table plane.outcome_0 partition of plane.outcome for values from (0) to (100000000);
-create table plane.outcome_1 partition of plane.outcome for values from (100000000) to (maxvalue);
+create table plane.outcome_0 partition of plane.outcome for values from (0) to (10000000000);
+create table plane.outcome_1 partition of plane.outcome for values from (10000000000) to (maxvalue);
 
 create table plane.attempt (
     job_id     bigint      not null,
@@ -358,8 +361,8 @@ comment on column plane.attempt.outcome is 'failed, lapsed, released or cancelle
 comment on column plane.attempt.locked_by is 'The worker.';
 comment on column plane.attempt.error is 'What it failed with.';
 
-create table plane.attempt_0 partition of plane.attempt for values from (0) to (100000000);
-create table plane.attempt_1 partition of plane.attempt for values from (100000000) to (maxvalue);
+create table plane.attempt_0 partition of plane.attempt for values from (0) to (10000000000);
+create table plane.attempt_1 partition of plane.attempt for values from (10000000000) to (maxvalue);
 
 create table plane.progress (
     job_id    bigint      not null,
@@ -371,9 +374,10 @@ create table plane.progress (
     message   text,
 
     constraint progress_pkey primary key (job_id, attempt, number)
-) partition by range (job_id);
+);
 comment on table plane.progress is
-'What attempts report of themselves. The newest row counts; each report removes the one before it.';
+'What attempts report of themselves. The newest row counts; each report removes the one before it. Not partitioned: a
+batch that has reported holds a lock on it for as long as it runs.';
 comment on column plane.progress.job_id is 'The job.';
 comment on column plane.progress.attempt is 'Number of the attempt.';
 comment on column plane.progress.number is 'Order of the reports; a row of its own for each, so that no report waits for or walks over older ones.';
@@ -381,9 +385,6 @@ comment on column plane.progress.done is 'How much is done.';
 comment on column plane.progress.total is 'How much there is to do; NULL is not known.';
 comment on column plane.progress.pushed_at is 'When a report of this attempt was last pushed; NULL is never.';
 comment on column plane.progress.message is 'What a person reads beside it.';
-
-create table plane.progress_0 partition of plane.progress for values from (0) to (100000000);
-create table plane.progress_1 partition of plane.progress for values from (100000000) to (maxvalue);
 
 -- Shapes that several functions return -----------------------------------------------------------
 

@@ -1,5 +1,5 @@
 -- Raises unless every table of the ledger is there with the columns that functions rely on.
-select id, name, lease, max_dequeues, backoff, backoff_factor, backoff_cap, retention, max_depth, notify, lanes, paused_at, created_at from plane.queue where false;
+select id, name, lease, max_dequeues, backoff, backoff_factor, backoff_cap, retention, poison_retention, max_depth, notify, lanes, paused_at, created_at from plane.queue where false;
 select name, queue_id, info, asleep, registered_at, seen_at from plane.worker where false;
 select queue_id, name, version, params_schema, ttl_seconds, timeout_seconds, per_actor, registered_at from plane.operation where false;
 select id, queue_id, priority, by_request, version, max_dequeues, created_at, available_at, operation, dedupe_key, serial_key, scope_key, params, envelope from plane.job where false;

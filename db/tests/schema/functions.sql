@@ -58,8 +58,10 @@ select is_empty(
     'nothing catches whatever comes (WHEN OTHERS)');
 
 select is_empty(
-    $$ select signature from plane_function where code ~* '\mexecute\s+(format\M|''|v_|p_|\()' $$,
-    'no statement is put together from text (EXECUTE)');
+    $$ select signature from plane_function
+       where code ~* '\mexecute\s+(format\M|''|v_|p_|\()'
+           and name not in ('_copy_range', '_drop_range', '_open_range', '_swap_range') $$,
+    'no statement is put together from text (EXECUTE), but those that make and drop partitions');
 
 select is_empty(
     $$ select signature || ' is ' || name from plane_function where name !~ '^_?[a-z]+(_[a-z]+)*$' $$,

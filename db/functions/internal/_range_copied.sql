@@ -1,0 +1,24 @@
+-- _range_copied: what stays of a range, copied and not yet in its place: tables named like partitions that are none.
+-- Their CHECK keeps the bounds, the catalog's row of the first the transaction that made them.
+create or replace function plane._range_copied()
+    returns table (
+        number integer,
+        lower  bigint,
+        upper  bigint,
+        xid    xid
+    )
+    language sql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $$
+    select substring(c.relname from '\d+$')::integer, b.bound[1]::bigint, b.bound[2]::bigint, c.xmin
+    from pg_class c
+    join pg_constraint k on k.conrelid = c.oid and k.conname = c.relname || '_range_check'
+    cross join regexp_match(pg_get_constraintdef(k.oid), '>= ''(\d+)''.* < ''(\d+)''') as b (bound)
+    where c.relnamespace = 'plane'::regnamespace and c.relname ~ '^job_\d+$' and not c.relispartition;
+$$;
+
+revoke all on function plane._range_copied() from public;
+
+comment on function plane._range_copied() is
+'The copy of what stays of the ids from lower to below upper, until it takes their place, and who made it; mostly no row.';
