@@ -31,7 +31,7 @@ begin
     end if;
     select (r.blob).* into v_blob from plane._readable_blob(p_queue, p_job_id, p_blob, p_scope_key) as r;
     if p_from >= v_blob.size then
-        return '';
+        return ''::bytea;
     end if;
     return (
         select string_agg(

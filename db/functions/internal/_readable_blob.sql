@@ -31,9 +31,7 @@ begin
             detail = format('job_id=%s blob=%s expired_at=%s', p_job_id, p_blob, v_seen.expires_at),
             hint = 'Ask the question again; how long blobs are kept is blob_retention of plane.create_queue.';
     end if;
-    blob := v_seen.blob;
-    expires_at := v_seen.expires_at;
-    return next;
+    return query select v_seen.blob, v_seen.expires_at;
 end;
 $$;
 

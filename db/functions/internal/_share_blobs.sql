@@ -1,5 +1,5 @@
 -- _share_blobs: a result that another job computed uses that job's blobs, which from now on live as long as those of a job
--- that finishes now. Locks: those blobs, by number; a reaper who was first has them, and then there is nothing to share.
+-- that finishes now. Locks: those blobs, by number; if a reaper was first, it is waited for, and nothing is left to share.
 -- The note of the use is a minute ahead, and needs no lock while it is: many results can share without taking turns.
 create or replace function plane._share_blobs(
     p_job_id   bigint,
@@ -39,12 +39,7 @@ begin
     if v_is_old and not v_is_expired then
         update plane.blob b
         set used_at = v_now + interval '1 minute'
-        where b.ctid = any (array(
-            select f.ctid
-            from plane.blob f
-            where f.job_id = v_origin_id and f.attempt = v_attempt and f.reaped_at is null
-            order by f.number
-            for no key update));
+        where b.job_id = v_origin_id and b.attempt = v_attempt and b.reaped_at is null;
         get diagnostics v_noted = row_count;
         v_is_expired := v_noted < v_count;
     end if;

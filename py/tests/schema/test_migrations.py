@@ -494,4 +494,4 @@ def test_the_ledger_is_not_reverted_under_live_jobs(bare_db: str) -> None:
         connection.execute(
             "select plane.complete_job(job_id, attempt) from plane.claim_one('mail', 'w')"
         )
-    assert migrations.revert(bare_db, "0").reverted == ["0001.ledger"]
+    assert migrations.revert(bare_db, "0").reverted[-1] == "0001.ledger"

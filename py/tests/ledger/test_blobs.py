@@ -1,0 +1,97 @@
+"""A blob of any size costs its writer, reader and reaper no more memory than one piece of it."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing
+from random import Random
+from typing import Any
+
+import psycopg
+import pytest
+
+MIB = 1 << 20
+KEY = """plane.scope_key('acme', '["north"]', false)"""
+ASK = (
+    """select job_id from plane.submit_request('mail', 'ask', '{}', '{"client": "acme","""
+    """ "actor": "ann", "staff": false, "scope": ["north"]}')"""
+)
+PUT = "select plane.put_blob(%s, 1, 'a/b', null, %b)"
+APPEND = "select plane.append_blob(%s, 1, 1, %b)"
+READ = f"select plane.read_blob('mail', %s, 1, {KEY}, %s, %s)"
+
+
+class Caller:
+    """A session with every right, and the memory that its backend has."""
+
+    def __init__(self, url: str) -> None:
+        self._connection = psycopg.connect(url, autocommit=True)
+
+    def value(self, sql: str, *params: object) -> Any:
+        row = self._connection.execute(sql, params or None).fetchone()
+        assert row is not None
+        return row[0]
+
+    def transaction(self) -> AbstractContextManager[object]:
+        return self._connection.transaction()
+
+    def memory(self) -> int:
+        """Bytes that the backend has asked of the system, in between statements."""
+        return int(self.value("select sum(total_bytes) from pg_backend_memory_contexts"))
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+@pytest.fixture
+def caller(queue_db: str) -> Iterator[Caller]:
+    with closing(Caller(queue_db)) as opened:
+        opened.value("select plane.create_queue('mail')")
+        opened.value(
+            """select plane.register_manifest('mail', '[{"name": "ask", "version": 1}]')"""
+        )
+        yield opened
+
+
+def test_a_large_blob_is_written_read_and_reaped_in_constant_memory(caller: Caller) -> None:
+    size = 64 * MIB
+    content = Random(7).randbytes(size)
+    job_id = caller.value(ASK)
+    assert caller.value("select attempt from plane.claim_one('mail', 'w')") == 1
+
+    with caller.transaction():  # where what is kept for each piece would add up
+        caller.value(PUT, job_id, content[:MIB])
+        assert caller.value(APPEND, job_id, content[MIB : 2 * MIB]) == 2 * MIB
+        before = caller.memory()
+        for start in range(2 * MIB, size, MIB):
+            caller.value(APPEND, job_id, content[start : start + MIB])
+        assert caller.memory() - before < MIB
+    assert caller.value("select plane.complete_job(%s, 1, '{}')", job_id)
+
+    # pieces that are read are not those that were written
+    assert caller.value(READ, job_id, 0, MIB) == content[:MIB]
+    before = caller.memory()
+    for start in range(1000, size, 777_777):
+        assert caller.value(READ, job_id, start, 777_777) == content[start : start + 777_777]
+    assert caller.memory() - before < MIB
+
+    caller.value("update plane.blob set reap_at = 'epoch' returning size")
+    caller.value("update plane.queue set blob_retention = '0' returning name")
+    before = caller.memory()
+    assert caller.value("select plane.reap_blobs()") == 64
+    assert caller.memory() - before < MIB
+    assert caller.value("select count(*) from plane.blob_chunk") == 0
+
+
+def test_a_few_bytes_of_a_large_piece_are_read_without_the_rest(caller: Caller) -> None:
+    job_id = caller.value(ASK)
+    caller.value("select attempt from plane.claim_one('mail', 'w')")
+    caller.value(PUT, job_id, bytes(MIB))
+    caller.value("select plane.complete_job(%s, 1, '{}')", job_id)
+    caller.value(READ, job_id, 0, 1)
+
+    explained = "explain (analyze, buffers, timing off, summary off, format json) " + READ
+    plans = [caller.value(explained, job_id, *part) for part in ((MIB // 2, 10), (0, MIB))]
+    few, many = (
+        plan[0]["Plan"]["Shared Hit Blocks"] + plan[0]["Plan"]["Shared Read Blocks"]
+        for plan in plans
+    )
+    assert few < many - 100, "a piece has 128 pages and more"
