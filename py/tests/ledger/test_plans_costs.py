@@ -1,0 +1,160 @@
+"""What the calls of the hot path touch, on ledgers of any size and whatever the planner believes.
+
+Pages, not time: a figure is the same on any machine. Who makes a call cheaper lowers its budget.
+"""
+
+from dataclasses import dataclass
+
+import psycopg
+import pytest
+
+from ..support.costs import Figures, measure, quiet_ledger
+from ..support.explain import faults, nodes
+from ..support.ledgers import LARGE, fill
+from ..support.postgres import Server
+from .test_plans import READ_WHOLE
+
+# A row is two pages where it is read (its index and itself), and two to four where it is written
+# (itself, its indexes); each level that an index grows by is one more.
+BUDGETS: dict[str, tuple[int, int]] = {
+    # call: pages on an empty ledger, on a large one
+    #
+    # queue 2 and 2 more (is it still there?), job 2 to 4, ready 2 to 4, the sleeping worker 2
+    "enqueue": (12, 14),
+    # the same; live_key: 1 to look it up, 4 to take it, 2 to check the conflict
+    "enqueue keyed": (19, 26),
+    # queue 2, live_key 2, its job's outcome 1, lease 1 and job 2
+    "coalesce": (10, 14),
+    # enqueue without ready: line 3, waiting 4
+    "enqueue serial": (20, 21),
+    # enqueue without ready and worker: due 4
+    "schedule": (11, 14),
+    # enqueue keyed; the operation 2
+    "submit_request": (22, 29),
+    # queue 1, the job and four places 7, what stands before it in ready, up to 1000 rows
+    "get_job pending": (20, 44),
+    "get_job done": (10, 12),
+    # queue 2, two lanes of ready 1 and 3, its deletion 2 to 4, job 2, lease 3, worker 2
+    "claim_one": (19, 24),
+    # at most ten times a second: leases 1, due 2, lines 2 to see that time has brought nothing
+    "claim_one, looking at time": (24, 32),
+    # once a second: the least position of each lane, and pg_locks
+    "claim_one, moving its floor": (29, 46),
+    "claim_one, looking at all": (29, 52),
+    # per job: ready 2 to read and lock and 2 to delete, job 2, lease 4
+    "claim(100)": (1150, 1300),
+    # worker 7, then lease: 2 to find, 1 to lock, 2 to find again and 2 to write; queue 2
+    "renew_leases": (16, 17),
+    "renew_leases(100)": (1320, 1320),
+    # lease 4, outcome 2, queue 2, waiter 2
+    "complete_job": (12, 13),
+    # per job: lease 2 to find, 1 to lock, 2 to delete, outcome 3
+    "complete_jobs(100)": (980, 980),
+    # lease 4, attempt 2, job and queue for the backoff 4, due 4
+    "fail_job": (12, 14),
+    # lease 4, attempt 2, ready 3, queue 2 and worker 2
+    "release_job": (15, 18),
+    # lease 2, progress 4 to write, 2 to find the one before and 2 to remove it, queue 2
+    "report_progress": (13, 15),
+    # per job: job 2 to 4, ready 2 to 4
+    "enqueue_many(100)": (630, 730),
+    # each queue: leases 1 or 2, due 2, lines 2; waiters 1
+    "sweep": (9, 12),
+}
+
+SIZES = [pytest.param(10, id="a tenth")]
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """A ledger's figures, and how many levels its indexes have."""
+
+    figures: Figures
+    levels: dict[str, int]
+
+    def levels_of(self, *tables: str) -> int:
+        """Levels of all indexes of these tables."""
+        return sum(n for name, n in self.levels.items() if name.startswith(tables))
+
+
+@pytest.fixture(scope="module")
+def empty(quiet: Server) -> Ledger:
+    """A ledger whose tables are known to be empty."""
+    return figures_of(quiet_ledger(quiet))
+
+
+@pytest.fixture(scope="module", params=SIZES)
+def large(quiet: Server, request: pytest.FixtureRequest) -> dict[str, Ledger]:
+    """A large ledger: its live tables are believed to be empty, then known to be full."""
+    url = quiet_ledger(quiet)
+    fill(url, LARGE.part(request.param))
+    believed_empty = figures_of(url, analyze=False)
+    return {"believed empty": believed_empty, "known": figures_of(url)}
+
+
+def figures_of(url: str, *, analyze: bool = True) -> Ledger:
+    with psycopg.connect(url, autocommit=True) as connection:
+        if analyze:
+            connection.execute("vacuum analyze")
+        figures = measure(url)
+        levels = connection.execute(
+            """
+            select c.relname, m.level
+            from pg_class c
+            cross join lateral public.bt_metap('plane.' || c.relname) as m
+            where c.relnamespace = 'plane'::regnamespace and c.relkind = 'i'
+            """
+        )
+        return Ledger(figures, dict(levels.fetchall()))
+
+
+def test_every_call_that_is_measured_has_a_budget(empty: Ledger) -> None:
+    assert set(empty.figures.seen) == set(BUDGETS)
+
+
+@pytest.mark.parametrize("call", BUDGETS)
+def test_a_call_on_an_empty_ledger_keeps_to_its_budget(empty: Ledger, call: str) -> None:
+    assert empty.figures.pages(call) <= BUDGETS[call][0], empty.figures.parts(call)
+
+
+@pytest.mark.parametrize("call", BUDGETS)
+@pytest.mark.parametrize("statistics", ["believed empty", "known"])
+def test_a_call_on_a_large_ledger_keeps_to_its_budget(
+    large: dict[str, Ledger], call: str, statistics: str
+) -> None:
+    figures = large[statistics].figures
+    assert figures.pages(call) <= BUDGETS[call][1], figures.parts(call)
+
+
+@pytest.mark.parametrize("call", ["claim_one", "claim(100)"])
+def test_a_claim_hardly_notices_how_large_the_ledger_is(
+    empty: Ledger, large: dict[str, Ledger], call: str
+) -> None:
+    claimed = ("ready", "job", "lease")
+    for ledger in large.values():
+        added = ledger.levels_of(*claimed) - empty.levels_of(*claimed)
+        allowed = 1.2 * empty.figures.pages(call) + added
+        assert ledger.figures.pages(call) <= allowed, ledger.figures.parts(call)
+
+
+def test_every_plan_goes_by_index_and_sorts_nothing(
+    empty: Ledger, large: dict[str, Ledger]
+) -> None:
+    for ledger in (empty, *large.values()):
+        found = {
+            (call.partition(",")[0].partition("(")[0], fault)
+            for call, statement in ledger.figures.statements()
+            for fault in faults(statement)
+        }
+        assert found <= READ_WHOLE
+
+
+def test_the_scan_floor_is_found_in_the_index_alone(large: dict[str, Ledger]) -> None:
+    for ledger in large.values():
+        looked = [
+            {node["Node Type"] for node in nodes(statement.plan)}
+            for call, statement in ledger.figures.statements()
+            if call == "claim_one, moving its floor" and statement.text.startswith("select r.pos")
+        ]
+        assert looked
+        assert all(kinds == {"Limit", "Index Only Scan"} for kinds in looked)
