@@ -56,7 +56,7 @@ def find_tests(places: list[Path]) -> list[Path]:
 
 @contextmanager
 def migrated_database() -> Iterator[str]:
-    """The connection string of a migrated database with pgTAP in its schema `tap`."""
+    """The connection string of a migrated database with pgTAP in its schema `tap`, and the oracle."""
     name = f"pgplane_pgtap_{os.getpid()}"
     with server_url() as url, psycopg.connect(url, autocommit=True) as server:
         server.execute(sql.SQL("create database {}").format(sql.Identifier(name)))
@@ -64,6 +64,8 @@ def migrated_database() -> Iterator[str]:
             database = for_database(url, name)
             install_plane(database)
             tap.install(database)
+            with psycopg.connect(database) as inside:
+                inside.execute((TESTS / "_oracle.sql").read_bytes())
             yield database
         finally:
             server.execute(sql.SQL("drop database {} with (force)").format(sql.Identifier(name)))

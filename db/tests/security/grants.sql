@@ -35,7 +35,7 @@ select set_eq(
 select set_eq(
     $$ select pg_temp.executable_by('plane_admin') $$,
     array['create_queue', 'pause_queue', 'resume_queue', 'drop_queue', 'request_cancel', 'retry_job', 'retry_poison',
-        'reap_blobs', 'scope_key', 'dedupe_key', 'sweep'],
+        'reap_blobs', 'why', 'health', 'scope_key', 'dedupe_key', 'sweep'],
     'an admin runs the queues');
 
 select is_empty(

@@ -1,0 +1,59 @@
+-- _broken_keys: at most one live job a queue and dedupe key, and plane.live_key says which.
+-- By design a key may outlast its job (a taker who rolled back had it locked): whoever asks next takes it. And a fresh
+-- request takes the key of a job that it may not join: that one goes on without, legal for as long as a later request of
+-- the key is on record, so only jobs that are younger than their queue's retention can be judged.
+create or replace function plane._broken_keys(
+    p_newest integer
+)
+    returns table (problem text, queue_id integer, job_id bigint, says text)
+    language sql
+    stable
+    set search_path = pg_catalog, pg_temp
+as $$
+    with keyless as materialized (
+        select j.id, j.queue_id, j.dedupe_key, j.created_at, k.key is not null as is_taken
+        from plane._places() p
+        cross join lateral (select f.* from plane.job f where f.id = p.job_id and f.dedupe_key is not null offset 0) as j
+        left join lateral (
+            select h.* from plane.live_key h where h.key = plane._hash_key(j.queue_id, j.dedupe_key) offset 0) as k on true
+        where p.place <> 'stopping' and k.job_id is distinct from j.id
+            and j.id > coalesce((select pg_sequence_last_value('plane.job_id_seq')) - p_newest, 0)
+            and (select true from plane.outcome o where o.job_id = j.id) is null
+    ), judged as (
+        select k.*
+        from keyless k
+        join plane.queue q on q.id = k.queue_id
+        where k.created_at > plane._now() - q.retention
+            and (
+                select true
+                from plane.job u
+                where u.id > k.id and u.by_request and u.queue_id = k.queue_id and u.dedupe_key = k.dedupe_key
+                limit 1) is null
+    )
+    select 'job_without_key', k.queue_id, k.id,
+        'Nobody has the dedupe key of these live jobs: the same question makes a second one. Insert it in plane.live_key.'
+    from judged k
+    where not k.is_taken
+    union all
+    select 'two_jobs_of_a_key', k.queue_id, k.id,
+        'Another live job has the dedupe key of these: one question is answered twice. Cancel the one that is not wanted.'
+    from judged k
+    where k.is_taken
+    union all
+    select 'key_without_job', null, k.job_id,
+        'A dedupe key belongs to these ids, which are no jobs: who asks that question gets no answer. '
+        'Delete the rows of plane.live_key.'
+    from plane.live_key k
+    where (select true from plane.job j where j.id = k.job_id) is null
+    union all
+    select 'key_of_another_question', j.queue_id, j.id,
+        'These jobs have the dedupe key of another question, whose askers get their answer. Delete the rows of plane.live_key.'
+    from plane.live_key k
+    cross join lateral (select f.* from plane.job f where f.id = k.job_id offset 0) as j
+    where k.key is distinct from plane._hash_key(j.queue_id, j.dedupe_key);
+$$;
+
+revoke all on function plane._broken_keys(integer) from public;
+
+comment on function plane._broken_keys(integer) is
+'Dedupe keys and live jobs that do not belong together; jobs without their key among the newest so many ids (NULL: all).';
