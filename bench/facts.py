@@ -21,7 +21,7 @@ def gather(bench: Bench, how: str) -> dict[str, str]:
         "taken": f"{datetime.now(UTC):%Y-%m-%d}, {how}",
         "commit": _commit(),
         "CPU": f"{_cpu()}, {os.cpu_count()} cores, {psutil.virtual_memory().total >> 30} GiB",
-        "kernel": f"{platform.system()} {platform.release()}",
+        "kernel": f"{platform.system()} {platform.release().partition('-')[0]}",
         "PostgreSQL": bench.admin.info.parameter_status("server_version") or "",
         "driver": f"{version(bench)}, prepared statements, TCP on loopback, same machine",
         "fdatasync of 8 KiB": _fdatasync(bench),

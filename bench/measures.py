@@ -16,6 +16,10 @@ Take = Callable[[Bench, Queue, int, int], Sample | None]
 """Of this queue, with so many clients, for so many seconds; None where it has no such thing."""
 
 
+BACKLOG = {1: 4_000, 8: 12_000}
+"""Jobs that are there for each second of a drain, by its clients."""
+
+
 @dataclass(frozen=True)
 class Measure:
     """One row of the tables: what is measured, and with how many clients."""
@@ -90,11 +94,13 @@ def _enqueue(
 
 
 def _drain(bench: Bench, queue: Queue, clients: int, seconds: int, *, keyed: bool) -> Sample:
-    jobs = seconds * (4_000 if clients == 1 else 12_000)
+    jobs = seconds * BACKLOG[clients]
     bench.fresh(queue)
     bench.fill(queue, jobs, keyed=keyed)
     with bench.spending() as spent:
         done = run(bench, queue.drain(), clients, seconds=seconds)
+    if done.transactions >= jobs:
+        raise RuntimeError(f"{queue.name}: the backlog ran dry; raise BACKLOG in measures.py")
     return _sample(bench, queue, done, 1, jobs - done.transactions, spent[0])
 
 
