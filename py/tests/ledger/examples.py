@@ -18,8 +18,17 @@ select plane.pause_queue('paused');
 select plane.register_worker('w', 'mail');
 select plane.register_manifest('mail', '[{"name": "ask", "version": 1}]');
 
-select plane.enqueue('mail', 'send', p_dedupe_key => 'a', p_serial_key => 'red');
+insert into situation (name, job_id)
+    select 'answered', job_id from plane.submit_request('mail', 'ask', '{"n": 0}',
+        '{"client": "acme", "actor": "ann", "staff": false, "scope": ["north"]}');
+update situation set attempt = c.attempt from plane.claim_one('mail', 'w') as c;
+select plane.put_blob(pg_temp.job('answered'), 1, 'text/plain', 'a.txt', 'abc'),
+    plane.complete_job(pg_temp.job('answered'), 1, '{"blob": 1}');
+
+select plane.submit_request('mail', 'ask', '{"n": 1}',
+    '{"client": "acme", "actor": "ann", "staff": false, "scope": ["north"]}');
 insert into situation select 'held', job_id, attempt from plane.claim_one('mail', 'w');
+select plane.put_blob(pg_temp.job('held'), 1, 'text/plain', null, 'abc');
 select plane.enqueue('mail', 'send');
 insert into situation select 'cancelling', job_id, attempt from plane.claim_one('mail', 'w');
 select plane.request_cancel(pg_temp.job('cancelling'), 'ann');
@@ -41,17 +50,33 @@ ASKED = {
     "p_scope_key": "pg_temp.scope()",
 }
 
+BLOB = {
+    "p_queue": "'mail'",
+    "p_job_id": "pg_temp.job('answered')",
+    "p_blob": "1",
+    "p_scope_key": "pg_temp.scope()",
+}
+
 EXAMPLES: dict[str, dict[str, str]] = {
+    "append_blob": {**HELD, "p_blob": "1", "p_data": "'def'"},
     "await_job": ASKED,
+    "blob_info": BLOB,
     "claim": {"p_queue": "'mail'", "p_worker": "'w'", "p_n": "2"},
     "claim_one": {"p_queue": "'mail'", "p_worker": "'w'"},
-    "complete_job": {**HELD, "p_result": "'{}'", "p_error": "null", "p_cache": "'hit'"},
+    "complete_job": {
+        **HELD,
+        "p_result": "'{}'",
+        "p_error": "null",
+        "p_cache": "'hit'",
+        "p_blobs_of": "pg_temp.job('answered')",
+    },
     "complete_jobs": {
         "p_job_ids": "array[pg_temp.job('held')]",
         "p_attempts": "array[pg_temp.attempt('held')]",
         "p_results": "array['{}'::json]",
         "p_errors": "array[null::json]",
         "p_caches": "array['hit']",
+        "p_blobs_of": "array[pg_temp.job('answered')]",
     },
     "create_queue": {
         "p_queue": "'post'",
@@ -63,6 +88,8 @@ EXAMPLES: dict[str, dict[str, str]] = {
         "p_retention": "'1 day'",
         "p_max_depth": "1000",
         "p_notify": "'waiters'",
+        "p_blob_retention": "'1 hour'",
+        "p_poison_retention": "'1 year'",
     },
     "dedupe_key": {
         "p_surface": "'mail'",
@@ -103,7 +130,32 @@ EXAMPLES: dict[str, dict[str, str]] = {
         "p_job_ids": "array[pg_temp.job('asked')]",
         "p_scope_keys": "array[pg_temp.scope()]",
     },
+    "health": {"p_newest": "1000"},
+    "maintain": {},
     "pause_queue": {"p_queue": "'mail'"},
+    "put_blob": {
+        **HELD,
+        "p_content_type": "'text/csv'",
+        "p_filename": "'b.csv'",
+        "p_data": "'a,b'",
+    },
+    "read_blob": {**BLOB, "p_from": "1", "p_length": "2"},
+    "reap_blobs": {"p_limit": "10"},
+    "record_run": {
+        "p_queue": "'mail'",
+        "p_worker": "'w'",
+        "p_job_id": "pg_temp.job('answered')",
+        "p_attempt": "1",
+        "p_operation": "'ask'",
+        "p_outcome": "'done'",
+        "p_started_at": "now()",
+        "p_version": "1",
+        "p_cache": "'hit'",
+        "p_queue_wait_ms": "1.5",
+        "p_wall_ms": "2.5",
+        "p_cpu_ms": "0.5",
+        "p_rss_bytes": "1000000",
+    },
     "register_manifest": {
         "p_queue": "'mail'",
         "p_operations": """'[{"name": "ask", "version": 2, "params": {}, "ttl_seconds": 60,
@@ -140,7 +192,7 @@ EXAMPLES: dict[str, dict[str, str]] = {
     "submit_request": {
         "p_queue": "'mail'",
         "p_operation": "'ask'",
-        "p_params": """'{"n": 1}'""",
+        "p_params": """'{"n": 2}'""",
         "p_envelope": """'{"client": "acme", "actor": "ann", "staff": false,
             "scope": ["north"]}'""",
         "p_version": "1",
@@ -148,4 +200,8 @@ EXAMPLES: dict[str, dict[str, str]] = {
     },
     "sweep": {"p_limit": "10"},
     "ticket_key": {},
+    "why": {"p_job_id": "pg_temp.job('pending')"},
 }
+
+SILENT = {"health", "maintain"}
+"""What has no rows to give when all is well."""
