@@ -21,7 +21,7 @@ declare
 begin
     foreach v_table in array array['job', 'outcome', 'attempt'] loop
         v_id := case v_table when 'job' then 'id' else 'job_id' end;
-        execute format('create table plane.%1$s_%2$s (like plane.%1$s including all excluding identity excluding comments,
+        execute format('create table plane.%1$s_%2$s (like plane.%1$s including all excluding comments,
             constraint %1$s_%2$s_range_check check (%3$s >= %4$L::bigint and %3$s < %5$L::bigint))',
             v_table, v_number, v_id, p_lower, p_upper);
         execute format('insert into plane.%1$s_%2$s
@@ -32,6 +32,8 @@ begin
         using p_job_ids;
         execute format('analyze plane.%1$s_%2$s', v_table, v_number);
     end loop;
+    execute format('comment on table plane.job_%1$s is %2$L', v_number,
+        'What stays of a range of ids, to take its place with the next plane.maintain().');
 end;
 $$;
 

@@ -29,6 +29,10 @@ begin
                     and plane._kept_until(f.status, f.finished_at, null, q.poison_retention) <= v_now
                 for update of f skip locked))
         returning o.job_id
+    ), attempts as (
+        delete from plane.attempt a
+        using gone g
+        where a.job_id = g.job_id and a.job_id >= p_lower and a.job_id < p_upper
     )
     delete from plane.job j
     using gone g

@@ -14,8 +14,7 @@ as $$
     where l.locktype = 'relation'
         and l.database = (select d.oid from pg_database d where d.datname = current_database())
         and (l.relation in ('plane.job'::regclass, 'plane.outcome'::regclass, 'plane.attempt'::regclass)
-            or l.relation = 'plane.ready'::regclass
-                and l.mode in ('RowExclusiveLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock'))
+            or l.relation = 'plane.ready'::regclass and l.virtualtransaction = any (array(select unnest(plane._ready_writers()))))
         and l.pid is distinct from pg_backend_pid();
 $$;
 

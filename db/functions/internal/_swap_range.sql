@@ -1,7 +1,6 @@
 -- _swap_range: what was copied takes the place of the ranges that it stayed of. Locks: the partitioned tables.
--- Jobs that were live or poison when they were copied may have changed. Where one has ended or been retried, or a queue has
--- been dropped, the copy is given up and made anew: what is only brought in here, not everybody would see. Attempts alone
--- are brought in, since they are but history.
+-- Jobs that were live or poison when they were copied may have changed. Where one has ended or been retried, it is copied
+-- again and seen by everybody before the swap: nothing but attempts, which are history, is brought in here.
 create or replace function plane._swap_range(
     p_number    integer,
     p_lower     bigint,
@@ -26,6 +25,12 @@ declare
     v_old      integer;
     v_table    text;
 begin
+    v_count := plane._refresh_range(p_number);
+    if v_count > 0 then
+        step := 'copied';
+        subject := format('%s jobs of ids %s to %s that have changed', v_count, p_lower, p_upper - 1);
+        return;
+    end if;
     step := 'left';
     subject := format('ids %s to %s: somebody has a dedupe key of theirs locked', p_lower, p_upper - 1);
     if not plane._expire_keys(p_lower, p_upper) then
@@ -51,8 +56,7 @@ begin
     select from unnest(v_queues) as s (id)
     where not exists (select from plane.queue q where q.id = s.id);
     if found then
-        execute format('drop table plane.job_%1$s, plane.outcome_%1$s, plane.attempt_%1$s', p_number);
-        subject := format('ids %s to %s: what stays has changed since it was copied', p_lower, p_upper - 1);
+        subject := format('ids %s to %s: what stays has just changed', p_lower, p_upper - 1);
         return;
     end if;
     execute format('insert into plane.attempt_%1$s
@@ -69,6 +73,7 @@ begin
             v_table, p_number, p_lower, p_upper);
         execute format('alter table plane.%1$s_%2$s drop constraint %1$s_%2$s_range_check', v_table, p_number);
     end loop;
+    execute format('comment on table plane.job_%1$s is null', p_number);
     step := 'removed';
     subject := format('ids %s to %s but for %s jobs that stay', p_lower, p_upper - 1, v_count);
 end;

@@ -60,7 +60,7 @@ select is_empty(
 select is_empty(
     $$ select signature from plane_function
        where code ~* '\mexecute\s+(format\M|''|v_|p_|\()'
-           and name not in ('_copy_range', '_drop_range', '_open_range', '_swap_range') $$,
+           and name not in ('_copy_range', '_drop_range', '_open_range', '_refresh_range', '_swap_range') $$,
     'no statement is put together from text (EXECUTE), but those that make and drop partitions');
 
 select is_empty(
