@@ -1,7 +1,7 @@
 -- read_blob: ranges of a done job's blob, for its scope, until it expires.
 begin;
 \ir _blobs.sql
-select plan(41);
+select plan(42);
 
 create function pg_temp.range(p_from bigint, p_length integer) returns bytea language sql as $$
     select plane.read_blob('read_blob', current_setting('test.job_id')::bigint, 1, pg_temp.key(), p_from, p_length)
@@ -29,6 +29,8 @@ select is(pg_temp.range(8, 100), 'i'::bytea, 'what is left at the end');
 select is(pg_temp.range(9, 1), ''::bytea, 'nothing at the end');
 select is(pg_temp.range(9223372036854775807, 1048576), ''::bytea, 'nothing far beyond');
 select is(plane.read_blob('read_blob', :job_id, 2, pg_temp.key(), 0, 10), ''::bytea, 'an empty blob is there and empty');
+
+select volatility_is('plane', 'read_blob', 'stable', 'one snapshot sees the blob and its bytes, whatever is reaped meanwhile');
 
 -- when there is no such blob for this reader
 select pg_temp.unknown('read_blob', :job_id, 'a number that the attempt did not put', 3);

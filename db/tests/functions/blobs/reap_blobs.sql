@@ -1,7 +1,7 @@
 -- reap_blobs: bytes go once they have expired or their attempt has lost, a bounded number at a time.
 begin;
 \ir _blobs.sql
-select plan(44);
+select plan(48);
 
 -- due: when the job's blobs are looked at next; reaped: since when their bytes go.
 create function pg_temp.due(p_job_id bigint) returns timestamptz language sql as $$
@@ -125,6 +125,16 @@ select is(pg_temp.chunks(:large) + pg_temp.chunks(:small), 0::bigint, 'and with 
 select is(pg_temp.chunks(:last), 1::bigint, 'what is left waits');
 select is(plane.reap_blobs(1), 1, 'one piece is enough to go on');
 select is(pg_temp.chunks(:last), 0::bigint, 'until all are gone');
+
+-- given a blob of two pieces whose attempt lost
+select pg_temp.held('reap_blobs-3') as lost \gset
+select pg_temp.put(:lost), plane.append_blob(:lost, 1, 1, 'def'), plane.fail_job(:lost, 1, '{}') \g /dev/null
+update plane.blob set reap_at = plane._now() where job_id = :lost;
+select is(plane.reap_blobs(1), 1, 'one of its pieces goes');
+select isnt_empty(format('select from plane.blob where job_id = %s', :lost), 'its row stays until the other one is gone, too');
+select plane.reap_blobs() \g /dev/null
+select is(pg_temp.chunks(:lost), 0::bigint, 'which the next call sees to');
+select is_empty(format('select from plane.blob where job_id = %s', :lost), 'row and all');
 
 -- given 80 MiB in few pieces
 select pg_temp.finished('reap_blobs-3') as huge \gset
