@@ -10,24 +10,29 @@ create or replace function plane._forget_blob(
     set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_is_empty boolean := not exists (
-        select
-        from plane.blob_chunk c
-        where c.job_id = p_blob.job_id and c.attempt = p_blob.attempt and c.number = p_blob.number);
+    v_is_empty boolean;
+    v_is_used  boolean;
 begin
+    -- scalars, each one look-up: a join with the jobs might read all of them
     delete from plane.blob_share s
     where s.ctid = any (array(
         select f.ctid
         from plane.blob_share f
-        where f.origin_id = p_blob.job_id and not exists (select from plane.job j where j.id = f.job_id)
+        where f.origin_id = p_blob.job_id and (select j.id from plane.job j where j.id = f.job_id) is null
         limit 10000
         for update skip locked));
-    delete from plane.blob b
-    where b.job_id = p_blob.job_id and b.attempt = p_blob.attempt and b.number = p_blob.number
-        and v_is_empty
-        and not exists (
-            select from plane.outcome o where o.job_id = b.job_id and o.attempt = b.attempt and o.status = 'done')
-        and not exists (select from plane.blob_share s where s.origin_id = b.job_id);
+    v_is_empty := (
+        select min(c.start)
+        from plane.blob_chunk c
+        where c.job_id = p_blob.job_id and c.attempt = p_blob.attempt and c.number = p_blob.number) is null;
+    v_is_used := (
+        select o.attempt from plane.outcome o where o.job_id = p_blob.job_id and o.status = 'done') = p_blob.attempt
+        or (select min(s.origin_id) from plane.blob_share s where s.origin_id = p_blob.job_id) is not null;
+    if v_is_empty and v_is_used is not true then
+        delete from plane.blob b
+        where b.job_id = p_blob.job_id and b.attempt = p_blob.attempt and b.number = p_blob.number;
+        return;
+    end if;
     update plane.blob b
     set reaped_at = coalesce(b.reaped_at, p_now),
         reap_at = case when v_is_empty then p_now + interval '1 day' else b.reap_at end

@@ -1,18 +1,18 @@
--- _forget_runs: tomorrow's place in the ring, which has the day of more than a week ago, is emptied as a whole. It is
--- locked against readers until the commit; where one is in the way for longer than 200 ms, it is left to the next call.
+-- _forget_runs: tomorrow's place in the ring, which has the day of more than a week ago, is emptied as a whole, locked
+-- against readers until the commit; where one of them is in the way, it is left to the next call.
 create or replace function plane._forget_runs()
     returns boolean
     language plpgsql
     volatile
     set search_path = pg_catalog, pg_temp
-    set lock_timeout = '200ms'
+    set lock_timeout = '50ms'
 as $$
 declare
     v_slot smallint := plane._run_slot(plane._now() + interval '1 day');
 begin
     -- its size is read without keeping a lock: two callers at once would wait for each other's
     if pg_relation_size(('plane.run_' || v_slot)::regclass) = 0 then
-        return true;
+        return false;
     end if;
     case v_slot
         when 0 then truncate plane.run_0;
@@ -35,4 +35,4 @@ $$;
 revoke all on function plane._forget_runs() from public;
 
 comment on function plane._forget_runs() is
-'Removes telemetry that is older than a week, a day at once; false: somebody reads it just now, call again.';
+'Removes telemetry that is older than a week, a day at once; true: there was some.';

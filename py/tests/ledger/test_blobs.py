@@ -1,4 +1,4 @@
-"""A blob of any size costs its writer, reader and reaper no more memory than one piece of it."""
+"""What blobs cost: memory of one piece at a time, whatever their size, and look-ups by index."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing
@@ -7,6 +7,8 @@ from typing import Any
 
 import psycopg
 import pytest
+
+from ..support.explain import Explaining, faults
 
 MIB = 1 << 20
 KEY = """plane.scope_key('acme', '["north"]', false)"""
@@ -95,3 +97,38 @@ def test_a_few_bytes_of_a_large_piece_are_read_without_the_rest(caller: Caller) 
         for plan in plans
     )
     assert few < many - 100, "a piece has 128 pages and more"
+
+
+@pytest.mark.parametrize("is_analyzed", [False, True])
+def test_tables_that_look_empty_are_still_read_by_index(
+    caller: Caller, queue_db: str, is_analyzed: bool
+) -> None:
+    jobs = [caller.value(ASK.replace("'{}'", f"""'{{"n": {n}}}'""")) for n in range(4)]
+    caller.value("select count(*) from plane.claim('mail', 'w', 4)")
+    if is_analyzed:
+        with psycopg.connect(queue_db, autocommit=True) as connection:
+            connection.execute("analyze")
+    with closing(Explaining(queue_db)) as session:
+        found: set[tuple[str, str]] = set()
+
+        def call(sql: str, *params: object) -> None:
+            for statement in session.call(sql, *params).statements:
+                if "plane.blob" in statement.text:
+                    found.update((sql.partition("(")[0], fault) for fault in faults(statement))
+
+        for job_id in jobs[:2]:
+            call("put_blob(%s, 1, 'a/b', null, 'abc')", job_id)
+            call("append_blob(%s, 1, 1, 'def')", job_id)
+        call("complete_job(%s, 1)", jobs[0])
+        call("complete_job(%s, 1, p_blobs_of => %s)", jobs[2], jobs[0])
+        call("complete_jobs(%s, array[1], p_blobs_of => %s)", jobs[3:], jobs[2:3])
+        call(f"blob_info('mail', %s, 1, {KEY})", jobs[0])
+        call(f"read_blob('mail', %s, 1, {KEY}, 2, 2)", jobs[3])
+        call("fail_job(%s, 1, '{}')", jobs[1])
+        for used_at in ("2100-01-01Z", "1970-01-01Z"):
+            caller.value(
+                "update plane.blob set reap_at = 'epoch', used_at = %s returning 1", used_at
+            )
+            call("reap_blobs()")
+    assert caller.value("select count(*) from plane.blob_chunk") == 0
+    assert found == set()

@@ -70,8 +70,9 @@ def test_an_old_day_that_is_being_read_goes_later(
     assert stage.look("select count(*)::int from plane.worker_runs") == [(0,)]
 
 
-def test_two_who_tidy_at_once_do_not_stand_in_each_other_s_way(
-    stage: Stage, queue_db: str, owner: Session, workers: list[Session]
+@pytest.mark.parametrize(("end", "is_left"), [("commit", False), ("rollback", True)])
+def test_two_who_tidy_at_once_do_not_wait_for_each_other(
+    stage: Stage, queue_db: str, owner: Session, workers: list[Session], end: str, is_left: bool
 ) -> None:
     workers[0].run(RECORD)
     later(stage, 8 * DAY)
@@ -79,5 +80,5 @@ def test_two_who_tidy_at_once_do_not_stand_in_each_other_s_way(
     owner.begin()
     assert owner.value(FORGET)
     assert rival.value(FORGET) is False
-    owner.commit()
-    assert rival.value(FORGET)
+    owner.run(end)
+    assert rival.value(FORGET) is is_left

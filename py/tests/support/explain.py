@@ -13,7 +13,7 @@ Plan = dict[str, Any]
 
 HOT = {
     *("attempt", "due", "job", "lease", "line", "live_key", "outcome", "progress", "ready"),
-    *("stalled_line", "waiter", "waiting", "worker"),
+    *("stalled_line", "waiter", "waiting", "worker", "blob", "blob_chunk", "blob_share"),
 }
 """Tables that are full at one moment or another, whatever their statistics say."""
 
