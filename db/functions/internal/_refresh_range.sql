@@ -26,14 +26,13 @@ begin
     into v_changed;
     if cardinality(v_changed) > 0 then
         execute format('delete from plane.job_%1$s n where not exists (select from plane.queue q where q.id = n.queue_id)', p_number);
-        execute format('delete from plane.outcome_%1$s o where o.job_id = any ($1)', p_number) using v_changed;
         foreach v_table in array array['outcome', 'attempt'] loop
+            execute format('delete from plane.%2$s_%1$s o where o.job_id = any ($1)', p_number, v_table) using v_changed;
             execute format('insert into plane.%2$s_%1$s
                 select t.*
                 from plane.job_%1$s n
                 cross join lateral (select t.* from plane.%2$s t where t.job_id = n.id offset 0) as t
-                where n.id = any ($1)
-                on conflict do nothing', p_number, v_table)
+                where n.id = any ($1)', p_number, v_table)
             using v_changed;
         end loop;
         execute format('comment on table plane.job_%1$s is %2$L', p_number,
