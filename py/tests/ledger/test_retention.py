@@ -1,5 +1,6 @@
 """How long finished jobs are kept, over several ranges and queues, and that they leave."""
 
+import json
 import random
 from dataclasses import dataclass, field
 
@@ -102,7 +103,9 @@ class Model:
                 job.status, job.ended, job.attempts = "poison", self.hour, job.attempts + 1
             case "cancelled":
                 self.session.run("select plane.request_cancel(%s, 'ann')", job_id)
-                self.session.run("select plane.report_progress(%s, %s, 1, 2, null)", job_id, attempt)
+                self.session.run(
+                    "select plane.report_progress(%s, %s, 1, 2, null)", job_id, attempt
+                )
                 assert self.session.value("select plane.finish_cancel(%s, %s)", job_id, attempt)
                 job.status, job.ended, job.attempts = "cancelled", self.hour, job.attempts + 1
             case "again":
@@ -127,7 +130,9 @@ class Model:
         gone = [job_id for job_id, job in self.jobs.items() if job.queue.name == "dropped"]
         for job_id in gone:
             self.session.run("select plane.request_cancel(%s, 'ann')", job_id)
-            self.stage.look("update plane.lease set expires_at = '2000-01-01' where job_id = %s", job_id)
+            self.stage.look(
+                "update plane.lease set expires_at = '2000-01-01' where job_id = %s", job_id
+            )
         self.session.run("select plane.sweep()")
         self.session.run("select plane.drop_queue('dropped')")
         for job_id in gone:
@@ -136,7 +141,7 @@ class Model:
 
     def check(self) -> None:
         """What must be there is there, as it was told; what is over may be."""
-        seen = dict(self.stage.look("select id, status from plane.jobs"))
+        seen: dict[int, str] = dict(self.stage.look("select id, status from plane.jobs"))
         assert seen.keys() <= self.jobs.keys()
         for job_id, job in self.jobs.items():
             if job_id in seen or job.kept_until() > self.hour:
@@ -144,7 +149,7 @@ class Model:
                 assert seen.get(job_id) == job.status, (job_id, job, self.hour)
             else:
                 job.is_gone = True
-        attempts = dict(
+        attempts: dict[int, int] = dict(
             self.stage.look("select job_id, count(*)::int from plane.attempt group by 1")
         )
         assert attempts == {
@@ -216,9 +221,8 @@ def test_each_job_is_seen_for_as_long_as_it_is_to_be(
 
 def test_rows_and_pages_of_finished_jobs_leave(stage: Stage, everyone: Session) -> None:
     stage.look("select plane.create_queue('mail', p_notify => 'never', p_max_dequeues => 1)")
-    params = '{"text": "' + "x" * 300 + '"}'
-    batch = f"""[{", ".join(['{"operation": "send", "params": %s}' % params] * 2000)}]"""
-    everyone.run("select plane.enqueue_many('mail', %s::jsonb)", batch)
+    batch = [{"operation": "send", "params": {"text": "x" * 300}}] * 2000
+    everyone.run("select plane.enqueue_many('mail', %s::jsonb)", json.dumps(batch))
     everyone.run(
         "select plane.complete_jobs(array_agg(c.job_id), array_agg(c.attempt))"
         " from plane.claim('mail', 'w', 1990) c"
@@ -269,7 +273,9 @@ def test_a_range_with_one_live_job_does_not_keep_the_finished_ones(
     stage: Stage, everyone: Session
 ) -> None:
     stage.look("select plane.create_queue('mail', p_notify => 'never')")
-    held = "select plane.enqueue('mail', 'send', p_available_at => plane._now() + interval '1 year')"
+    held = (
+        "select plane.enqueue('mail', 'send', p_available_at => plane._now() + interval '1 year')"
+    )
     everyone.run(held)
     for _ in range(50):
         everyone.run("select plane.enqueue('mail', 'send')")

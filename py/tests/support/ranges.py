@@ -6,8 +6,10 @@ from typing import Any
 from .sessions import Session, Stage
 
 DAY = 86_400
+WIDTH = 10_000_000_000
+"""Ids that a range has room for."""
+
 MAINTAIN = "select step, subject from plane.maintain()"
-LOWEST = "select min(id), max(id) from plane.jobs where id >= %s and id < %s"
 
 
 def maintain(session: Session) -> str | None:
@@ -28,7 +30,9 @@ def until_quiet(session: Session) -> list[str]:
 
 def ranges(stage: Stage) -> list[tuple[int, int | None]]:
     """From which id to below which each range goes."""
-    return [(lower, upper) for lower, upper in stage.look("select lower, upper from plane._ranges()")]
+    return [
+        (lower, upper) for lower, upper in stage.look("select lower, upper from plane._ranges()")
+    ]
 
 
 def jobs_by_range(stage: Stage) -> dict[str, int]:

@@ -20,7 +20,6 @@ from pgplane.ledger.jobs import (
     request_cancel,
     retry_job,
     retry_poison,
-    sweep,
 )
 from pgplane.ledger.queues import (
     create_queue,
@@ -39,6 +38,7 @@ from pgplane.ledger.requests import (
     submit_request,
     ticket_key,
 )
+from pgplane.ledger.upkeep import maintain, sweep
 
 __all__ = [
     "await_job",
@@ -54,6 +54,7 @@ __all__ = [
     "finish_cancel",
     "get_job",
     "get_results",
+    "maintain",
     "pause_queue",
     "register_manifest",
     "register_waiter",

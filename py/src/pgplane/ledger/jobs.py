@@ -232,9 +232,3 @@ async def retry_poison(
         (queue, operation, limit, spread),
     )
     return retried
-
-
-async def sweep(connection: Connection) -> int:
-    """Do what time does (lapsed leases, due rows, …); the number of rows moved."""
-    moved: int = await value(connection, "select plane.sweep()", ())
-    return moved

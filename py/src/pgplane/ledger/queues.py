@@ -15,6 +15,7 @@ async def create_queue(
     backoff_factor: float | None = None,
     backoff_cap: timedelta | None = None,
     retention: timedelta | None = None,
+    poison_retention: timedelta | None = None,
     max_depth: int | None = None,
     notify: str | None = None,
 ) -> None:
@@ -23,10 +24,10 @@ async def create_queue(
         connection,
         "select plane.create_queue(p_queue => %s, p_lease => %s, p_max_dequeues => %s,"
         " p_backoff => %s, p_backoff_factor => %s::numeric, p_backoff_cap => %s, p_retention =>"
-        " %s, p_max_depth => %s, p_notify => %s)",
+        " %s, p_poison_retention => %s, p_max_depth => %s, p_notify => %s)",
         (
             *(queue, lease, max_dequeues, backoff, backoff_factor, backoff_cap),
-            *(retention, max_depth, notify),
+            *(retention, poison_retention, max_depth, notify),
         ),
     )
 

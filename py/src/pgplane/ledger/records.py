@@ -54,3 +54,10 @@ class Renewal(NamedTuple):
 
     job_id: int
     state: str
+
+
+class Step(NamedTuple):
+    """What upkeep did (`opened`, `copied`, `removed`, `forgot`), or `left` for now, and to what."""
+
+    step: str
+    subject: str

@@ -32,6 +32,10 @@ from pgplane.worker.heartbeat import Heartbeat
 from pgplane.worker.held import HeldJob
 from pgplane.worker.loop import ClaimLoop
 from pgplane.worker.settlement import Settlement
+from pgplane.worker.upkeep import Upkeep
+
+UPKEEP_SECONDS = 600.0
+"""How long a step of upkeep may take: it copies what stays of a range."""
 
 log = logs.get("worker")
 
@@ -133,7 +137,10 @@ async def _work(
         WarmConnection(where.queue_url, application_name=f"pgplane worker {purpose}")
         for purpose in ("claims", "settlements", "heartbeat")
     )
-    for connection in (claims, settlements, beats):
+    upkeep = WarmConnection(
+        where.queue_url, application_name="pgplane worker upkeep", seconds=UPKEEP_SECONDS
+    )
+    for connection in (claims, settlements, beats, upkeep):
         stack.push_async_callback(connection.close)
     pool = await stack.enter_async_context(client.pool(where.client_url, size=settings.concurrency))
     cache: TtlCache[Answer] = TtlCache(settings.cache_entries)
@@ -166,9 +173,10 @@ async def _work(
     signals.now_call(loop.stop)
     log.info("worker.started", worker=worker, queue=where.queue, surface=surface.name)
     async with asyncio.TaskGroup() as tasks:
-        beating = tasks.create_task(heartbeat.run())
+        by_the_way = [tasks.create_task(work.run()) for work in (heartbeat, Upkeep(upkeep))]
         await loop.run()
-        beating.cancel()
+        for task in by_the_way:
+            task.cancel()
     log.info("worker.stopped", worker=worker, queue=where.queue)
 
 

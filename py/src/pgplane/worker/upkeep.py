@@ -1,0 +1,42 @@
+"""Upkeep: now and then, finished work leaves the ledger."""
+
+import asyncio
+import random
+
+from pgplane import ledger, logs
+from pgplane.errors import LedgerError
+from pgplane.worker.connection import WarmConnection
+
+PAUSE_SECONDS = 300.0
+
+log = logs.get("worker")
+
+
+class Upkeep:
+    """Maintains the ledger every few minutes, as long as there is something to do.
+
+    Any number of workers may: one works, the others come away at once. `connection` is upkeep's
+    own, since a step may take long and a heartbeat must not wait; between rounds it is closed.
+    """
+
+    def __init__(self, connection: WarmConnection) -> None:
+        self._connection = connection
+
+    async def run(self) -> None:
+        """Round after round, for ever; an outage is left to the next one."""
+        while True:
+            await asyncio.sleep(PAUSE_SECONDS * random.uniform(0.5, 1.5))  # noqa: S311 - no secret
+            try:
+                while await self._step():
+                    pass
+            except LedgerError as error:
+                log.warning("upkeep.failed", reason=str(error), sqlstate=error.sqlstate)
+            finally:
+                await self._connection.close()
+
+    async def _step(self) -> bool:
+        """Whether something was done, so that there may be more."""
+        for step, subject in await self._connection.call(ledger.maintain):
+            log.info("ledger.maintained", step=step, subject=subject)
+            return step != "left"
+        return False
