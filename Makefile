@@ -11,8 +11,8 @@ LOCK := uv pip compile -q --universal --python-version 3.11 --generate-hashes \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test lint format pgtap pytest page page-tests bench bootstrap migrate revert verify status release \
-	reference lock clean
+.PHONY: help install demo test lint format pgtap pytest page page-tests bench bootstrap migrate revert verify status \
+	release reference lock clean
 
 help: ## Print this
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

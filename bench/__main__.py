@@ -39,7 +39,7 @@ def variants(queues: list[Queue]) -> dict[str, Variant]:
 
 @click.command()
 @click.option("--only", default="", help=f"Parts to take: {' '.join(PARTS)}; none is all.")
-@click.option("--seconds", default=2, help="How long each figure is taken.")
+@click.option("--seconds", default=1, help="How long each figure is taken.")
 @click.option("--rounds", default=3, help="How often each figure is taken.")
 @click.option("--minutes", default=3, help="How long the horizon is pinned.")
 @click.option("--runs", default=1, help="How often that is done.")

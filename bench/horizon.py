@@ -98,12 +98,12 @@ def _pin(bench: Bench, variant: Variant) -> Iterator[None]:
         connection.execute(variant.pin)
         seen = number(bench.admin, "select txid_current()")
         yield
-        pid = connection.info.backend_pid
-        oldest = number(
+        held = number(
             bench.admin,
             f"""
-            select (txid_current() - age(coalesce(backend_xid, backend_xmin)))
-            from pg_stat_activity where pid = {pid} and state = 'idle in transaction'""",
+            select count(*) from pg_stat_activity
+            where pid = {connection.info.backend_pid} and state = 'idle in transaction'
+                and txid_current() - age(coalesce(backend_xid, backend_xmin)) <= {seen}""",
         )
-        if oldest > seen:
+        if not held:
             raise RuntimeError(f"{variant.name}: the horizon was not held")

@@ -126,6 +126,6 @@ MEASURES = [
     Measure("batch", "drain 10 at a time", 2, drain_batch(10, 8_000)),
     Measure("batch", "drain 100 at a time", 2, drain_batch(100, 20_000)),
     Measure("batch", "drain 1000 at a time", 2, drain_batch(1000, 30_000)),
-    Measure("wakeup", "from an enqueue's commit to its claim by a sleeper", 1, wake_up),
+    Measure("wakeup", "commit to claim by a sleeper", 1, wake_up),
     *(Measure("notify", "enqueue, claim, complete", clients, whole) for clients in (1, 8, 32)),
 ]

@@ -58,4 +58,6 @@ def _slices(axes: list[Axes], pinned: list[Pinned]) -> None:
             claim.plot(times, shown, **style)
     rate.set(ylabel="jobs a second", ylim=(0, None))
     claim.set(ylabel="claim p50, ms", yscale="log", xlabel="seconds with the horizon pinned")
+    claim.yaxis.set_major_formatter("{x:g}")
+    claim.yaxis.set_minor_formatter("{x:g}")
     claim.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=4, frameon=False)

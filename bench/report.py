@@ -31,7 +31,7 @@ class Report:
         beside += sums(beside)
         parts = [
             "# What the ledger costs\n",
-            _table(["", ""], [[name, value] for name, value in self.facts.items()]),
+            "".join(f"- **{name}**: {value}\n" for name, value in self.facts.items()),
             f"[How it was measured](../README.md) · [the same as a picture]({plot})\n",
         ]
         if beside:
