@@ -1,5 +1,5 @@
--- _broken_jobs: a job is live or has ended. Finished jobs are many, so only the newest ids are looked through; and ids
--- are never drawn twice.
+-- _broken_jobs: a job is live or has ended. Finished jobs are many, so only the newest are looked through; and ids are
+-- never drawn twice.
 create or replace function plane._broken_jobs(
     p_newest integer
 )
@@ -9,7 +9,7 @@ create or replace function plane._broken_jobs(
     set search_path = pg_catalog, pg_temp
 as $$
     with bound as (
-        select coalesce((select pg_sequence_last_value('plane.job_id_seq')) - p_newest, 0) as floor
+        select coalesce(plane._nth_newest(p_newest), 0) as floor
     )
     select 'job_in_no_place', (select j.queue_id from plane.job j where j.id = l.id), l.id,
         'These jobs are neither live nor ended: no claim finds them and nobody gets their answer. Enqueue them anew.'
@@ -34,4 +34,4 @@ $$;
 revoke all on function plane._broken_jobs(integer) from public;
 
 comment on function plane._broken_jobs(integer) is
-'Jobs among the newest so many ids (NULL: all) that are nowhere, and an id beyond the sequence.';
+'Jobs among the newest so many (NULL: all) that are nowhere, and an id beyond the sequence.';

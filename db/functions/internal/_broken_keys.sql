@@ -17,7 +17,7 @@ as $$
         left join lateral (
             select h.* from plane.live_key h where h.key = plane._hash_key(j.queue_id, j.dedupe_key) offset 0) as k on true
         where p.place <> 'stopping' and k.job_id is distinct from j.id
-            and j.id > coalesce((select pg_sequence_last_value('plane.job_id_seq')) - p_newest, 0)
+            and j.id > coalesce((select plane._nth_newest(p_newest)), 0)
             and (select true from plane.outcome o where o.job_id = j.id) is null
     ), judged as (
         select k.*
@@ -56,4 +56,4 @@ $$;
 revoke all on function plane._broken_keys(integer) from public;
 
 comment on function plane._broken_keys(integer) is
-'Dedupe keys and live jobs that do not belong together; jobs without their key among the newest so many ids (NULL: all).';
+'Dedupe keys and live jobs that do not belong together; jobs without their key among the newest so many (NULL: all).';

@@ -38,7 +38,7 @@ as $$
     where age(o.xid) > q.age
     union all
     select 'floors_held', null, null,
-        format('Claims walk over all that was claimed since, while %s is open: it has enqueued. End it.', o.who)
+        format('Claims walk over all that was claimed since, while %s is open: it has written to plane.ready. End it.', o.who)
     from open o
     where o.is_old
         and exists (

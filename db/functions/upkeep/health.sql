@@ -24,7 +24,7 @@ begin
     if p_newest < 0 then
         raise exception using
             errcode = '22023',
-            message = 'the newest ids are 0 or more',
+            message = 'the newest jobs are 0 or more',
             detail = format('newest=%s', p_newest),
             hint = 'Leave it out for 100000, or give NULL to look through all that are kept.';
     end if;
@@ -67,7 +67,7 @@ comment on function plane.health(integer) is
 'Every broken promise of the ledger, and what threatens them; no rows when all is well. problem: a stable word. kind:
 broken (never so, whatever goes on at this moment) or threat. queue: NULL is all. job_ids bigint[]: the jobs, the first
 100. says: what it means and what to do.
-Reads what is live, and of what has ended the p_newest ids (NULL: all of them).
-Raises 22023 the newest ids are 0 or more.
+Reads what is live, and of what has ended the p_newest jobs (NULL: all of them).
+Raises 22023 the newest jobs are 0 or more.
 Raises PL409 health is asked under READ COMMITTED only.
 Role: plane_admin.';

@@ -35,8 +35,12 @@ def test_no_tests_at_all_is_an_error(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("assertion", "status", "verdict"),
-    [("pass('fine')", 0, "all passed"), ("fail('not fine')", 1, "FAILED")],
-    ids=["passing", "failing"],
+    [
+        ("pass('fine')", 0, "all passed"),
+        ("fail('not fine')", 1, "FAILED"),
+        ("pass('fine'); insert into plane.live_key values (gen_random_uuid(), 1)", 1, "FAILED"),
+    ],
+    ids=["passing", "failing", "leaving the ledger broken"],
 )
 def test_the_closing_line_counts_and_the_status_tells(
     server: Server,

@@ -199,13 +199,13 @@ select results_eq(
     $$ values (100, 'The first 100 of 101.') $$, 'their number is said, and the first are named');
 select results_eq(
     'select cardinality(job_ids) from plane.health(10) where kind = ''broken''',
-    array[10], 'of what is neither live nor ended, as many ids are looked through as one asks for');
+    array[10], 'of what is neither live nor ended, as many jobs are looked through as one asks for');
 select results_eq(
     'select cardinality(job_ids) from plane.health(null) where kind = ''broken''', array[100], 'or all of them');
 delete from plane.job where operation = 'lost';
 
 -- when it is asked for nonsense, or by somebody else
-select throws_ok('select plane.health(-1)', '22023', 'the newest ids are 0 or more', 'a negative number is refused');
+select throws_ok('select plane.health(-1)', '22023', 'the newest jobs are 0 or more', 'a negative number is refused');
 set local role plane_worker;
 select throws_ok('select plane.health()', '42501', 'permission denied for function health', 'what it says is not for everybody');
 set local role plane_admin;
