@@ -11,16 +11,18 @@ create or replace function plane._broken_keys(
     set search_path = pg_catalog, pg_temp
 as $$
     with keyless as materialized (
-        select j.id, j.queue_id, j.dedupe_key, j.created_at, k.key is not null as is_taken
-        from plane._places() p
+        select j.id, j.queue_id, j.dedupe_key, j.created_at
+        from (
+            select p.job_id from plane._places() p where p.place <> 'stopping'
+            except
+            select k.job_id from plane.live_key k
+        ) as p
         cross join lateral (select f.* from plane.job f where f.id = p.job_id and f.dedupe_key is not null offset 0) as j
-        left join lateral (
-            select h.* from plane.live_key h where h.key = plane._hash_key(j.queue_id, j.dedupe_key) offset 0) as k on true
-        where p.place <> 'stopping' and k.job_id is distinct from j.id
-            and j.id > coalesce((select plane._nth_newest(p_newest)), 0)
+        where j.id > coalesce((select plane._nth_newest(p_newest)), 0)
             and (select true from plane.outcome o where o.job_id = j.id) is null
     ), judged as (
-        select k.*
+        select k.id, k.queue_id, (
+                select true from plane.live_key l where l.key = plane._hash_key(k.queue_id, k.dedupe_key)) as is_taken
         from keyless k
         join plane.queue q on q.id = k.queue_id
         where k.created_at > plane._now() - q.retention
@@ -29,11 +31,15 @@ as $$
                 from plane.job u
                 where u.id > k.id and u.by_request and u.queue_id = k.queue_id and u.dedupe_key = k.dedupe_key
                 limit 1) is null
+    ), key as materialized (
+        select k.key, k.job_id, j.id, j.queue_id, j.dedupe_key
+        from plane.live_key k
+        left join lateral (select f.* from plane.job f where f.id = k.job_id offset 0) as j on true
     )
     select 'job_without_key', k.queue_id, k.id,
         'Nobody has the dedupe key of these live jobs: the same question makes a second one. Insert it in plane.live_key.'
     from judged k
-    where not k.is_taken
+    where k.is_taken is null
     union all
     select 'two_jobs_of_a_key', k.queue_id, k.id,
         'Another live job has the dedupe key of these: one question is answered twice. Cancel the one that is not wanted.'
@@ -43,14 +49,13 @@ as $$
     select 'key_without_job', null, k.job_id,
         'A dedupe key belongs to these ids, which are no jobs: who asks that question gets no answer. '
         'Delete the rows of plane.live_key.'
-    from plane.live_key k
-    where (select true from plane.job j where j.id = k.job_id) is null
+    from key k
+    where k.id is null
     union all
-    select 'key_of_another_question', j.queue_id, j.id,
+    select 'key_of_another_question', k.queue_id, k.id,
         'These jobs have the dedupe key of another question, whose askers get their answer. Delete the rows of plane.live_key.'
-    from plane.live_key k
-    cross join lateral (select f.* from plane.job f where f.id = k.job_id offset 0) as j
-    where k.key is distinct from plane._hash_key(j.queue_id, j.dedupe_key);
+    from key k
+    where k.id is not null and k.key is distinct from plane._hash_key(k.queue_id, k.dedupe_key);
 $$;
 
 revoke all on function plane._broken_keys(integer) from public;

@@ -164,6 +164,42 @@ def test_who_keeps_a_line_from_going_on_is_found(scene: Scene) -> None:
     assert f"process {scene.one.pid} of " in text
 
 
+def test_what_has_ended_costs_nothing(scene: Scene) -> None:
+    """The same live jobs, looked through beside few and beside many that have ended."""
+
+    def pages() -> int:
+        ((plan,),) = scene.stage.look(
+            "explain (analyze, buffers, format json) select * from plane.health(100)"
+        )
+        read: int = plan[0]["Plan"]["Shared Hit Blocks"] + plan[0]["Plan"]["Shared Read Blocks"]
+        return read
+
+    def finish(count: int) -> None:
+        scene.stage.look(
+            "with drawn as (select nextval('plane.job_id_seq') as id from generate_series(1, %s)),"
+            " asked as (insert into plane.job (id, queue_id, priority, by_request, max_dequeues,"
+            " created_at, operation, params, envelope)"
+            " select id, 1, 0, false, 5, now(), 'send', '{}', '{}' from drawn returning id)"
+            " insert into plane.outcome (job_id, attempt, max_dequeues, finished_at, status)"
+            " select id, 1, 5, now(), 'done' from asked",
+            count,
+        )
+
+    for serial_key in ("red", "red", "blue"):
+        for dedupe_key in ("a", "b", None):
+            scene.other.run(
+                "select plane.enqueue('mail', 'send', p_dedupe_key => %s, p_serial_key => %s)",
+                f"{dedupe_key}{serial_key}" if dedupe_key else None,
+                serial_key,
+            )
+    finish(2_000)
+    pages()
+    few = pages()
+    finish(20_000)
+    pages()
+    assert pages() < few * 1.2
+
+
 def test_every_problem_of_transactions_is_found_here(stage: Stage) -> None:
     words = stage.look(
         "select distinct word[1] from pg_proc p"
