@@ -32,7 +32,7 @@ class Sleeper(threading.Thread):
             self.connection.execute(named(queue.greet), ARGUMENTS)
         self.connection.execute(named(queue.claim), ARGUMENTS)
         self.claimed_at = 0.0
-        self.done = threading.Semaphore(0)
+        self.asleep = threading.Semaphore(0)
         self.stopped = threading.Event()
 
     def run(self) -> None:
@@ -41,10 +41,13 @@ class Sleeper(threading.Thread):
             # to the end: the generator holds the connection while it lives
             if not list(self.connection.notifies(timeout=0.5, stop_after=1)):
                 continue
+            claimed = False
             while row := self.connection.execute(claim, ARGUMENTS).fetchone():
                 self.claimed_at = time.perf_counter()
                 self.connection.execute(complete, {**ARGUMENTS, **row})
-                self.done.release()
+                claimed = True
+            if claimed:
+                self.asleep.release()
 
     def stop(self) -> None:
         self.stopped.set()
@@ -64,7 +67,7 @@ def wake_up(bench: Bench, queue: Queue, clients: int, seconds: int) -> dict[str,
         while time.monotonic() < until:
             producer.execute(enqueue, ARGUMENTS)
             committed = time.perf_counter()
-            if not sleeper.done.acquire(timeout=PATIENCE):
+            if not sleeper.asleep.acquire(timeout=PATIENCE):
                 raise RuntimeError(f"{queue.name}: nobody woke up")
             took.append((sleeper.claimed_at - committed) * 1000)
             time.sleep(random.uniform(0.004, 0.012))  # noqa: S311 - no rhythm is wanted
