@@ -61,7 +61,7 @@ as $$
     union all
     select 'attempts_miscounted', p.queue_id, p.job_id,
         'The attempts on record are not those that were counted: a number may come twice, and with it the fence of a lost '
-        'attempt. Set the dequeue_count, or attempt, of these jobs above every number in plane.attempts.'
+        'attempt. Make the count of these jobs the highest number in plane.attempt, and insert the records that are missing.'
     from place p
     where p.is_miscounted;
 $$;

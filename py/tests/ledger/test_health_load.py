@@ -11,7 +11,7 @@ import pytest
 from .test_concurrency_load import Connection, connections
 
 SESSIONS = 4
-CALLS = 1_000
+CALLS = 700
 """Of each session; a claim and what becomes of it are one."""
 
 ENVELOPE = json.dumps({"client": "acme", "actor": "ann", "staff": False, "scope": ["north"]})
