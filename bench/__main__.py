@@ -94,6 +94,7 @@ def pin(bench: Bench, variants: list[Variant], seconds: int, runs: int) -> list[
 
 def write(report: Report, name: str) -> None:
     """The page, its picture and the samples."""
+    RESULTS.mkdir(exist_ok=True)
     page = report.markdown(f"{name}.svg")
     (RESULTS / f"{name}.md").write_text(page)
     (RESULTS / f"{name}.json").write_text(report.raw())
