@@ -34,6 +34,8 @@ LOGINS = {
     "test_stranger": [],
 }
 
+BROKEN = "select problem, queue, job_ids from plane.health(null) where kind = 'broken'"
+
 _numbers = count(1)
 
 
@@ -71,9 +73,11 @@ def template(server: Server) -> str:
 
 @pytest.fixture
 def queue_db(server: Server, template: str) -> Iterator[str]:
-    """A queue database of this test's own, as the superuser."""
+    """A queue database of this test's own, as the superuser, whose ledger the test leaves whole."""
     with _database(server, "queue", template=template) as url:
         yield url
+        with psycopg.connect(url, autocommit=True) as connection:
+            assert connection.execute(BROKEN).fetchall() == []
 
 
 @pytest.fixture
