@@ -112,6 +112,44 @@ def test_a_claim_does_not_wait_for_an_enqueuer_that_joined_the_job(
     assert claim(worker) == (job_id, 1)
 
 
+@pytest.mark.parametrize("taken", [True, False], ids=["commits", "rolls back"])
+def test_a_fresh_request_that_takes_a_key_over_makes_no_completion_wait(
+    stage: Stage, producers: list[Session], workers: list[Session], taken: bool
+) -> None:
+    stage.look("""select plane.register_manifest('mail', '[{"name": "ask", "version": 1}]')""")
+    submit = (
+        "select job_id, coalesced from plane.submit_request('mail', 'ask', '{}',"
+        """ '{"client": "acme", "actor": "ann", "staff": false, "scope": ["north"]}',"""
+        " p_fresh => %s)"
+    )
+    ((key,),) = stage.look(
+        "select plane.dedupe_key('mail', 'ask', 1, 'acme',"
+        """ plane.scope_key('acme', '["north"]', false), '{}')"""
+    )
+    fresh, other = producers
+    worker = workers[0]
+    stale = fresh.row(submit, False)[0]
+    assert claim(worker) == (stale, 1)
+
+    fresh.begin()
+    job_id, coalesced = fresh.row(submit, True)
+    assert not coalesced
+    worker.run("set lock_timeout = '1ms'")
+    assert complete(worker, stale, 1)
+    # its key is the fresh one's, if that commits
+    other.start(ENQUEUE, key)
+    other.waits_for(fresh)
+    if taken:
+        fresh.commit()
+        assert other.result() == [(job_id, True)]
+    else:
+        fresh.rollback()
+        ((own, coalesced),) = other.result()
+        assert own not in (stale, job_id)
+        assert not coalesced
+    assert stage.look("select count(*) from plane.jobs where status = 'pending'") == [(1,)]
+
+
 @pytest.mark.parametrize("committed", [True, False], ids=["committed", "rolled back"])
 def test_two_edges_that_start_at_once_have_one_ticket_key(
     stage: Stage, as_reader: str, committed: bool

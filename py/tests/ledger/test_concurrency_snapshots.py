@@ -180,7 +180,9 @@ def test_whatever_they_do_at_once_they_may_have_to_try_again_and_nothing_worse(
     with psycopg.connect(queue_db, autocommit=True) as connection:
         while ended := settle(connection, random.Random(0))[1]:
             settled.extend(ended)
-        ends = dict(connection.execute("select id, status from plane.jobs").fetchall())
+        ends: dict[int, str] = dict(
+            connection.execute("select id, status from plane.jobs").fetchall()
+        )
         left = "select (select count(*) from plane.line), (select count(*) from plane.live_key)"
         assert connection.execute(left).fetchone() == (0, 0)
     assert acknowledged == set(ends)
