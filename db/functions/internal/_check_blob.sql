@@ -7,6 +7,7 @@ create or replace function plane._check_blob(
     language plpgsql
     immutable
     set search_path = pg_catalog, pg_temp
+    set standard_conforming_strings = on
 as $$
 begin
     if p_content_type is null or length(p_content_type) > 200
