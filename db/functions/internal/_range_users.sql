@@ -13,7 +13,7 @@ as $$
     from pg_locks l
     where l.locktype = 'relation'
         and l.database = (select d.oid from pg_database d where d.datname = current_database())
-        and (l.relation in ('plane.job'::regclass, 'plane.outcome'::regclass, 'plane.attempt'::regclass)
+        and (l.relation in ('plane.job'::regclass, 'plane.outcome'::regclass, 'plane.attempt'::regclass) and l.granted
             or l.relation = 'plane.ready'::regclass and l.virtualtransaction = any (array(select unnest(plane._ready_writers()))))
         and l.pid is distinct from pg_backend_pid();
 $$;

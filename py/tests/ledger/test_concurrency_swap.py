@@ -2,9 +2,9 @@
 
 import pytest
 
-from ..support.ranges import DAY, WIDTH, maintain
+from ..support.ranges import DAY, MAINTAIN, WIDTH, maintain
 from ..support.sessions import Session, Stage
-from ..support.steps import CLAIM, claim, complete, enqueue, later
+from ..support.steps import CLAIM, claim, complete, enqueue, later, status
 
 SEEN = "select id, status from plane.jobs order by id"
 ANSWER = "select status from plane.get_job('mail', %s, %s)"
@@ -169,6 +169,34 @@ def test_what_ends_after_it_was_copied_is_copied_again(
         (stays, "done", "1")
     ]
     assert stage.look("select outcome from plane.attempts") == [("done",)]
+
+
+def test_what_ends_just_before_the_swap_is_not_lost(
+    stage: Stage,
+    queue_db: str,
+    stays: int,
+    worker: Session,
+    keepers: list[Session],
+) -> None:
+    """The last moment: the copy was found to be as it should be, and nothing is locked yet."""
+    stage.look(
+        "create or replace function plane._expire_keys(p_lower bigint, p_upper bigint)"
+        " returns boolean language plpgsql set lock_timeout = 0 as"
+        " 'begin perform pg_advisory_xact_lock(4711); return true; end'"
+    )
+    (gate,) = stage.enter(queue_db)
+    assert (maintain(keepers[0]) or "").startswith("copied")
+    gate.run("select pg_advisory_lock(4711)")
+    keepers[0].start(MAINTAIN)
+    keepers[0].waits_for(gate)
+    assert complete(worker, stays, 1)
+    gate.run("select pg_advisory_unlock(4711)")
+    left = f"ids 0 to {WIDTH - 1}: what stays has just changed"
+    assert keepers[0].result() == [("left", left)]
+    assert status(stage, stays) == "done"
+    assert (maintain(keepers[0]) or "").startswith("copied 1 jobs")
+    assert (maintain(keepers[0]) or "").startswith("removed")
+    assert stage.look(SEEN) == [(stays, "done")]
 
 
 def test_an_attempt_after_the_copy_is_on_record(

@@ -1,0 +1,61 @@
+-- _range_is_full: new ids are to have a range of their own, by age or by number, and seldom where there are many ranges.
+begin;
+\ir ../../_clock.sql
+select pg_temp.freeze('2030-01-01 12:00+00');
+\ir ../../_alone.sql
+select plan(14);
+
+-- given a range with a job
+select plane.create_queue('range_is_full');
+select is(plane._range_is_full(), false, 'an empty range is never full');
+select plane.enqueue('range_is_full', 'first') \g /dev/null
+select is(plane._range_is_full(), false, 'nor is a new one');
+
+-- when time goes by
+select pg_temp.later('1 h');
+select is(plane._range_is_full(), false, 'it may get an hour old');
+select pg_temp.later('1 ms');
+select is(plane._range_is_full(), true, 'and no older');
+
+-- when many ids are drawn
+select pg_temp.freeze('2030-01-01 12:00+00');
+select setval('plane.job_id_seq', 4999999) \g /dev/null
+select is(plane._range_is_full(), false, 'it may use 5 million ids');
+select setval('plane.job_id_seq', 5000000) \g /dev/null
+select is(plane._range_is_full(), true, 'and no more');
+
+-- given a dozen ranges
+create function pg_temp.open_ranges(p_count integer) returns void language plpgsql as $$
+begin
+    for v_n in 1 .. p_count loop
+        perform plane._open_range();
+    end loop;
+end;
+$$;
+select pg_temp.open_ranges(4);
+select is((select count(*) from plane._ranges()), 6::bigint, 'six ranges');
+select plane.enqueue('range_is_full', 'second') \g /dev/null
+select pg_temp.later('1 h');
+select is(plane._range_is_full(), false, 'are no reason to wait for longer');
+select pg_temp.later('1 ms');
+select is(plane._range_is_full(), true, 'than an hour');
+select pg_temp.open_ranges(6);
+select plane.enqueue('range_is_full', 'third') \g /dev/null
+select pg_temp.later('4 h');
+select is(plane._range_is_full(), false, 'with six more, one may get four hours old');
+select pg_temp.later('1 ms');
+select is(plane._range_is_full(), true, 'and no older');
+select pg_temp.freeze('2030-01-01 12:00+00');
+select setval('plane.job_id_seq', last_value - 1 + 19999999) from plane.job_id_seq \g /dev/null
+select is(plane._range_is_full(), false, 'or have twenty million ids');
+select nextval('plane.job_id_seq'), nextval('plane.job_id_seq') \g /dev/null
+select is(plane._range_is_full(), true, 'and no more');
+
+-- when ids got into the open-ended range
+delete from plane.job;
+select setval('plane.job_id_seq', lower - 1) from plane._ranges() where upper is null \g /dev/null
+select is(plane._range_is_full(), true, 'the open-ended range is bounded, whatever is in it');
+
+\ir ../../_together.sql
+select * from finish();
+rollback;
