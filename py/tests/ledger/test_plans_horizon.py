@@ -4,6 +4,7 @@ A queue of one table walks all dead rows at each claim. Here a claim walks none,
 does walk some, its budget says how many.
 """
 
+import json
 from collections.abc import Callable
 from statistics import median
 
@@ -16,6 +17,9 @@ from ..support.postgres import Server
 
 ROUNDS = 300
 FIFTH = ROUNDS // 5
+BATCH = 30
+"""Jobs beside, so that there are enough dead rows to fill pages with."""
+
 SECONDS = 0.04
 """A round takes so long, by the ledger's clock: some look at time, some move the floor."""
 
@@ -26,7 +30,14 @@ Call = Callable[..., Told]
 
 
 def plain(call: Call, round_: int) -> None:
+    many(call, [{"operation": "send"}] * BATCH)
     call("enqueue", "enqueue('mail', 'send')")
+    finish(call)
+
+
+def prioritised(call: Call, round_: int) -> None:
+    many(call, [{"operation": "send", "priority": n % 3 - 1} for n in range(BATCH)])
+    call("enqueue", "enqueue('mail', 'send', p_priority => %s)", round_ % 3 - 1)
     finish(call)
 
 
@@ -59,8 +70,17 @@ def renewed(call: Call, round_: int) -> None:
 
 
 def slept(call: Call, round_: int) -> None:
-    plain(call, round_)
+    call("enqueue", "enqueue('mail', 'send')")
+    finish(call)
     assert not call("claim of nothing", "claim_one('mail', 'w')").rows
+
+
+def many(call: Call, jobs: list[dict[str, object]]) -> None:
+    call("enqueue_many", "enqueue_many('mail', %s)", json.dumps(jobs))
+    held = call("claim", "claim('mail', 'w', %s)", len(jobs)).rows
+    ids, attempts = [row[0] for row in held], [row[1] for row in held]
+    assert len(ids) == len(jobs)
+    call("complete_jobs", "complete_jobs(%s::bigint[], %s::int[])", ids, attempts)
 
 
 def finish(call: Call) -> None:
@@ -71,10 +91,15 @@ def finish(call: Call) -> None:
 LEVELS = {"enqueue": 1, "claim_one": 3, "complete_job": 2}
 """Pages that a call may grow by, since indexes have one level more in the end."""
 
+MANY = {**LEVELS, "enqueue_many": 3, "claim": 8, "complete_jobs": 2, "claim_one": 8}
+"""The same; and what died since the floor last moved, a second ago, is some pages."""
+
 GROWTH: list[tuple[Callable[[Call, int], None], str, dict[str, int]]] = [
     # a round, what pins the horizon, and pages that each call may grow by over all rounds
-    (plain, WRITES, LEVELS),
-    (plain, READS, LEVELS),
+    (plain, WRITES, MANY),
+    (plain, READS, MANY),
+    # six lanes of them
+    (prioritised, WRITES, {**MANY, "claim": 18, "claim_one": 18}),
     (keyed, WRITES, {**LEVELS, "enqueue": 6}),
     (retried, WRITES, {"enqueue": 2, "claim_one": 6, "fail_job": 4}),
     # the worker's row: a page in some hundred heartbeats or naps
@@ -107,9 +132,12 @@ def test_dead_rows_that_must_stay_are_not_walked_again_and_again(
     for round_ in range(FIFTH):
         work(call, -round_)
     pages.clear()
-    with psycopg.connect(url) as old:
+    elsewhere = quiet_ledger(quiet)
+    with psycopg.connect(url) as old, psycopg.connect(elsewhere) as writer:
         old.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         old.execute(pin)
+        # a ledger of another database, where plane.ready has the same oid
+        writer.execute("select plane.enqueue('mail', 'send')")
         for round_ in range(ROUNDS):
             work(call, round_ + 1)
             session.later(SECONDS)
