@@ -62,7 +62,10 @@ BUDGETS: dict[str, tuple[int, int]] = {
     "sweep": (9, 12),
 }
 
-SIZES = [pytest.param(10, id="a tenth")]
+SIZES = [
+    pytest.param(10, id="a tenth"),
+    pytest.param(1, id="whole", marks=[pytest.mark.long, pytest.mark.timeout(900)]),
+]
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,9 @@ def large(quiet: Server, request: pytest.FixtureRequest) -> dict[str, Ledger]:
     """A large ledger: its live tables are believed to be empty, then known to be full."""
     url = quiet_ledger(quiet)
     fill(url, LARGE.part(request.param))
+    with psycopg.connect(url, autocommit=True) as connection:
+        broken = "select problem, says from plane.health() where kind = 'broken'"
+        assert connection.execute(broken).fetchall() == []
     believed_empty = figures_of(url, analyze=False)
     return {"believed empty": believed_empty, "known": figures_of(url)}
 
