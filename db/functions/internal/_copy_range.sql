@@ -33,7 +33,7 @@ begin
         execute format('analyze plane.%1$s_%2$s', v_table, v_number);
     end loop;
     execute format('comment on table plane.job_%1$s is %2$L', v_number,
-        'What stays of a range of ids, to take its place with the next plane.maintain().');
+        'What stays of a range of ids, to take its place with the next call of maintain.');
 end;
 $$;
 

@@ -36,7 +36,7 @@ begin
             using v_changed;
         end loop;
         execute format('comment on table plane.job_%1$s is %2$L', p_number,
-            'What stays of a range of ids, to take its place with the next plane.maintain().');
+            'What stays of a range of ids, to take its place with the next call of maintain.');
     end if;
     return cardinality(v_changed);
 end;

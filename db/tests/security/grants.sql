@@ -18,7 +18,7 @@ select set_eq(
     $$ select pg_temp.executable_by('plane_worker') $$,
     array['register_worker', 'register_manifest', 'claim_one', 'claim', 'renew_leases', 'complete_job', 'complete_jobs',
         'fail_job', 'release_job', 'report_progress', 'finish_cancel', 'put_blob', 'append_blob', 'reap_blobs', 'record_run',
-        'scope_key', 'dedupe_key', 'sweep'],
+        'scope_key', 'dedupe_key', 'sweep', 'maintain'],
     'a worker takes work and settles it');
 
 select set_eq(
@@ -35,7 +35,7 @@ select set_eq(
 select set_eq(
     $$ select pg_temp.executable_by('plane_admin') $$,
     array['create_queue', 'pause_queue', 'resume_queue', 'drop_queue', 'request_cancel', 'retry_job', 'retry_poison',
-        'reap_blobs', 'why', 'health', 'scope_key', 'dedupe_key', 'sweep'],
+        'reap_blobs', 'why', 'health', 'scope_key', 'dedupe_key', 'sweep', 'maintain'],
     'an admin runs the queues');
 
 select is_empty(

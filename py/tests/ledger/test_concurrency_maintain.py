@@ -126,6 +126,19 @@ def test_whoever_comes_between_is_waited_for_a_moment(
     assert maintain(keepers[0]) == f"opened ids from {WIDTH} on"
 
 
+def test_nobody_uses_a_partition_while_it_is_changed(stage: Stage, queue_db: str) -> None:
+    (owner,) = stage.enter(queue_db)
+    owner.begin()
+    owner.run("select plane._lock_ranges()")
+    assert stage.look(
+        "select relation::regclass::text from pg_locks where pid = %s and granted"
+        " and mode = 'AccessExclusiveLock' order by 1",
+        owner.pid,
+    ) == [("plane.attempt",), ("plane.job",), ("plane.outcome",)]
+    assert owner.value("show lock_timeout") == "50ms"
+    owner.rollback()
+
+
 def test_two_keepers_do_not_wait_for_each_other(
     stage: Stage, producer: Session, keepers: list[Session]
 ) -> None:

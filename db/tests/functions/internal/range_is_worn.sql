@@ -58,7 +58,6 @@ select is(pg_temp.is_worn(), false, 'and no shorter');
 delete from plane.queue where name = 'day';
 select is(pg_temp.is_worn(), true, 'what a dropped queue has left is over at once');
 
-delete from plane.outcome;
 \ir ../../_together.sql
 select * from finish();
 rollback;

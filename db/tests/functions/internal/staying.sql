@@ -40,8 +40,6 @@ select plane.create_queue('staying', p_retention => '0');
 select is((select count(*) from pg_temp.staying()), 6::bigint, 'and so does none');
 select is(plane._staying(10000000000, 20000000000), '{}', 'other ranges are not asked');
 
-delete from plane.waiting;
-delete from plane.line;
 \ir ../../_together.sql
 select * from finish();
 rollback;

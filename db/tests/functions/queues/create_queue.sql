@@ -1,35 +1,35 @@
 -- create_queue: a queue with these settings; for one that exists, only the settings given change.
 begin;
-select plan(41);
+select plan(43);
 
 create function pg_temp.settings(p_queue text) returns text language sql as $$
     select concat_ws(' ', lease, max_dequeues, backoff, backoff_factor, backoff_cap, retention,
-        coalesce(max_depth::text, 'no limit'), notify, blob_retention)
+        coalesce(max_depth::text, 'no limit'), notify, blob_retention, coalesce(poison_retention::text, 'for ever'))
     from plane.queues where queue = p_queue
 $$;
 
 -- when a queue is created by its name alone
 select lives_ok($$ select plane.create_queue('create_queue') $$, 'a name is enough for a queue');
 select is(
-    pg_temp.settings('create_queue'), '00:02:00 5 00:00:30 1 01:00:00 24:00:00 no limit always 24:00:00',
+    pg_temp.settings('create_queue'), '00:02:00 5 00:00:30 1 01:00:00 24:00:00 no limit always 24:00:00 for ever',
     'and everything else has a default');
 
 -- when settings are given for a queue that exists
 select plane.create_queue('create_queue', p_lease => '10 s', p_max_depth => 7);
 select is(
-    pg_temp.settings('create_queue'), '00:00:10 5 00:00:30 1 01:00:00 24:00:00 7 always 24:00:00',
+    pg_temp.settings('create_queue'), '00:00:10 5 00:00:30 1 01:00:00 24:00:00 7 always 24:00:00 for ever',
     'only the settings given change');
-select plane.create_queue('create_queue', '20 s', 3, '1 s', 2.5, '30 min', '7 days', 100, 'never', '2 days');
+select plane.create_queue('create_queue', '20 s', 3, '1 s', 2.5, '30 min', '7 days', 100, 'never', '2 days', '90 days');
 select is(
-    pg_temp.settings('create_queue'), '00:00:20 3 00:00:01 2.5 00:30:00 7 days 100 never 2 days',
+    pg_temp.settings('create_queue'), '00:00:20 3 00:00:01 2.5 00:30:00 7 days 100 never 2 days 90 days',
     'all of them can change at once');
 select plane.create_queue('create_queue');
 select is(
-    pg_temp.settings('create_queue'), '00:00:20 3 00:00:01 2.5 00:30:00 7 days 100 never 2 days',
+    pg_temp.settings('create_queue'), '00:00:20 3 00:00:01 2.5 00:30:00 7 days 100 never 2 days 90 days',
     'no setting given is nothing changed');
 select plane.create_queue('create_queue', p_max_depth => 0);
 select is(
-    pg_temp.settings('create_queue'), '00:00:20 3 00:00:01 2.5 00:30:00 7 days no limit never 2 days',
+    pg_temp.settings('create_queue'), '00:00:20 3 00:00:01 2.5 00:30:00 7 days no limit never 2 days 90 days',
     'a max_depth of 0 takes the limit away');
 select plane.create_queue('create_queue-empty', p_max_depth => 0);
 select is(
@@ -58,11 +58,11 @@ select pg_temp.refuses_name(E'mail\n', 'a line break at the end is refused');
 
 -- when a setting is at the edge of its range
 select lives_ok(
-    $$ select plane.create_queue('create_queue', '1 microsecond', 1, '0', 1, '0', '0', 1, 'waiters', '0') $$,
+    $$ select plane.create_queue('create_queue', '1 microsecond', 1, '0', 1, '0', '0', 1, 'waiters', '0', '0') $$,
     'the least of every setting is taken');
 select lives_ok(
     $$ select plane.create_queue('create_queue', '7 days', 1000000, '365 days', 1000, '365 days', '100 years',
-        2147483647, 'always', '100 years') $$,
+        2147483647, 'always', '100 years', '100 years') $$,
     'and so is the most');
 
 create function pg_temp.refuses(p_setting text, p_what text) returns text language sql as $$
@@ -85,6 +85,8 @@ select pg_temp.refuses('p_retention => ''-1 s''', 'a negative retention is refus
 select pg_temp.refuses('p_retention => ''101 years''', 'a retention beyond 100 years is refused');
 select pg_temp.refuses('p_blob_retention => ''-1 s''', 'blobs cannot be kept for less than nothing');
 select pg_temp.refuses('p_blob_retention => ''101 years''', 'nor for more than 100 years');
+select pg_temp.refuses('p_poison_retention => ''-1 s''', 'poison cannot be kept for less than nothing');
+select pg_temp.refuses('p_poison_retention => ''101 years''', 'nor for more than 100 years');
 select pg_temp.refuses('p_max_depth => -1', 'a negative max_depth is refused');
 select pg_temp.refuses('p_notify => ''sometimes''', 'an unknown notify is refused');
 select pg_temp.refuses('p_notify => ''''', 'an empty notify is refused');
