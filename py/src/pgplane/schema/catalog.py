@@ -58,6 +58,13 @@ DESCRIBE = f"""
     cross join pg_identify_object(o.class, o.oid, 0) identified
 """
 
+VIEWS = """
+    select format('create or replace view plane.%I %s as %s', c.relname,
+        'with (' || array_to_string(c.reloptions, ', ') || ')', pg_get_viewdef(c.oid))
+    from pg_class c
+    where c.relnamespace = 'plane'::regnamespace and c.relkind = 'v'
+"""
+
 # A view depends through its rule, and is depended upon through its row type as well.
 DEPENDENCIES = f"""
     with object as materialized ({OBJECTS}),
@@ -208,10 +215,18 @@ def _run(connection: Connection[Any], text: str, what: str) -> None:
 
 def drift(connection: Connection[Any], code: Code) -> list[Name]:
     """Objects that differ from the text: changed by hand, missing, or not of the text at all."""
-    before = objects(connection)
+    before = _restored(connection)
     with connection.transaction(force_rollback=True):
         load(connection, code)
-        after = objects(connection)
+        after = _restored(connection)
     return sorted(
         name for name in before.keys() | after.keys() if before.get(name) != after.get(name)
     )
+
+
+def _restored(connection: Connection[Any]) -> dict[Name, Shape]:
+    """The objects as a dump restores them: PostgreSQL then tells a view in other words."""
+    with connection.transaction(force_rollback=True):
+        for (view,) in connection.execute(VIEWS).fetchall():
+            connection.execute(view.encode())
+        return objects(connection)
