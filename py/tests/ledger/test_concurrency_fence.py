@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import psycopg
 import pytest
 
 from ..support.sessions import Session, Stage
@@ -36,23 +37,54 @@ def fail(stage: Stage, holder: Session, job_id: int) -> None:
     assert answer == "pending"
 
 
-@pytest.mark.parametrize("lose", [release, lapse, fail], ids=["released", "lapsed", "failed"])
+def retry(stage: Stage, holder: Session, job_id: int) -> None:
+    assert holder.value("select plane.fail_job(%s, 1, '{}')", job_id) == "poison"
+    assert stage.look("select plane.retry_job(%s)", job_id) == [(job_id,)]
+
+
+def redrive(stage: Stage, holder: Session, job_id: int) -> None:
+    assert holder.value("select plane.fail_job(%s, 1, '{}')", job_id) == "poison"
+    assert stage.look("select plane.retry_poison('mail')") == [(1,)]
+
+
+NO_LONGER_HELD = (
+    "report_progress(%s, 1, 1, 2, null)",
+    "put_blob(%s, 1, 'text/plain', null, 'mine')",
+    "append_blob(%s, 1, 1, 'mine')",
+)
+
+
+@pytest.mark.parametrize(
+    ("budget", "lose"),
+    [(5, release), (5, lapse), (5, fail), (1, retry), (1, redrive)],
+    ids=["released", "lapsed", "failed", "retried", "redriven"],
+)
 def test_an_attempt_that_lost_its_job_can_do_nothing_to_it(
     stage: Stage,
     producers: list[Session],
     workers: list[Session],
+    budget: int,
     lose: Callable[[Stage, Session, int], None],
 ) -> None:
+    stage.look("select plane.create_queue('mail', p_max_dequeues => %s)", budget)
     s1, s2 = workers
     job_id = enqueue(producers[0])
     assert claim(s1) == (job_id, 1)
+    assert s1.value("select plane.put_blob(%s, 1, 'text/plain', null, 'first')", job_id) == 1
     lose(stage, s1, job_id)
     assert claim(s2) == (job_id, 2)
+    assert s2.value("select plane.put_blob(%s, 2, 'text/plain', null, 'second')", job_id)
 
     assert not complete(s1, job_id, 1, '{"by": "the first"}')
+    many = "select completed from plane.complete_jobs(array[%s]::bigint[], array[1])"
+    assert not s1.value(many, job_id)
     assert s1.value("select plane.fail_job(%s, 1, '{}')", job_id) == "lost"
     assert not s1.value("select plane.release_job(%s, 1)", job_id)
+    assert not s1.value("select plane.finish_cancel(%s, 1)", job_id)
     assert s1.value(RENEW, s1.name, job_id) == "lost"
+    for call in NO_LONGER_HELD:
+        with pytest.raises(psycopg.Error, match="the attempt no longer holds this job"):
+            s1.run(f"select plane.{call}", job_id)
     assert status(stage, job_id) == "in_progress"
 
     assert complete(s2, job_id, 2, '{"by": "the second"}')

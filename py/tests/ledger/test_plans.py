@@ -55,13 +55,22 @@ def work(call: Call) -> None:
     call("renew_leases('w', %s::bigint[], %s::int[])", list(ids), list(attempts))
     for done in (1, 2):
         call("report_progress(%s, %s, %s, 2, null)", *held[0], done)
+    for job_id, attempt in held:
+        call("put_blob(%s, %s, 'text/plain', null, 'abc')", job_id, attempt)
+        call("append_blob(%s, %s, 1, 'def')", job_id, attempt)
+    answered = next(job for job in held if job[0] == asked)
+    held.remove(answered)
+    call("complete_job(%s, %s, '{}')", *answered)
+    call(f"blob_info('mail', %s, 1, {KEY})", asked)
+    call(f"read_blob('mail', %s, 1, {KEY}, 0, 10)", asked)
+    call("record_run('mail', 'w', %s, %s, 'send', 'done', now())", *answered)
+    call("reap_blobs()")
     cancelled = held.pop()
     for job_id, _ in (cancelled, call("enqueue('mail', 'send', p_serial_key => 'red')")[0]):
         call("request_cancel(%s, 'ann')", job_id)
     call("finish_cancel(%s, %s)", *cancelled)
     call("fail_job(%s, %s, '{}', '0 s')", *held.pop())
     call("release_job(%s, %s)", *held.pop())
-    call("complete_job(%s, %s, '{}')", *held.pop())
     ids, attempts = zip(*held, strict=True)
     call("complete_jobs(%s::bigint[], %s::int[])", list(ids), list(attempts))
     ((poison, _),) = call(
