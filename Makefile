@@ -11,11 +11,11 @@ LOCK := uv pip compile -q --universal --python-version 3.11 --generate-hashes \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test lint format pgtap pytest page page-tests bench bootstrap migrate revert verify status \
-	release reference lock clean
+.PHONY: help install demo test test-long lint format pgtap pytest page page-tests bench bootstrap migrate revert verify \
+	status release reference lock clean
 
 help: ## Print this
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: $(INSTALLED) ## Make .venv with everything in it
 
@@ -27,6 +27,9 @@ demo: $(INSTALLED) ## Real questions about real flights, then a page; ONCE=1 end
 test: $(INSTALLED) ## All tests and checks, with a summary
 	@tools/ensure-test-tools.sh
 	@tools/run-tests.sh
+
+test-long: $(INSTALLED) ## What takes half an hour: random steps, crashes, a soak, mutations; ARGS= for pytest's own
+	@cd py && ../$(BIN)/python -m pytest -c pyproject.toml -m long $(ARGS)
 
 lint: $(INSTALLED) ## Style and types of the Python code
 	$(BIN)/ruff check py examples db tools bench

@@ -21,6 +21,7 @@ from pgplane.settings import Settings
 
 from .support.edges import Plane, in_process
 from .support.issuer import Issuer
+from .support.oracle import broken
 from .support.postgres import SUPERUSER, Server, for_role, install_plane
 from .support.sessions import Session, Stage, staged
 
@@ -31,10 +32,9 @@ LOGINS = {
     "test_relay": ["plane_relay"],
     "test_admin": ["plane_admin"],
     "test_edge": ["plane_producer", "plane_reader"],
+    "test_everyone": ["plane_producer", "plane_worker", "plane_reader", "plane_admin"],
     "test_stranger": [],
 }
-
-BROKEN = "select problem, queue, job_ids from plane.health(null) where kind = 'broken'"
 
 _numbers = count(1)
 
@@ -77,7 +77,7 @@ def queue_db(server: Server, template: str) -> Iterator[str]:
     with _database(server, "queue", template=template) as url:
         yield url
         with psycopg.connect(url, autocommit=True) as connection:
-            assert connection.execute(BROKEN).fetchall() == []
+            assert broken(connection) == []
 
 
 @pytest.fixture
@@ -104,6 +104,7 @@ as_reader = _login("reader")
 as_relay = _login("relay")
 as_admin = _login("admin")
 as_edge = _login("edge")
+as_everyone = _login("everyone")
 as_stranger = _login("stranger")
 
 

@@ -141,6 +141,16 @@ class Server(Postgresql):  # type: ignore[misc]
         """What the server has logged so far."""
         return str(self.read_bootlog())
 
+    def crash(self) -> None:
+        """Fall over as `pg_ctl stop -m immediate` makes it, and come back through recovery."""
+        stop = [str(self.binaries / "pg_ctl"), "stop", "-D", self.get_data_directory()]
+        subprocess.run(
+            self._as_account([*stop, "-m", "immediate"]), capture_output=True, check=True, cwd="/"
+        )
+        self.child_process.wait()
+        self.child_process = None
+        self.start()
+
     def initialize_database(self) -> None:
         if self.account is not None:
             base = Path(self.base_dir)

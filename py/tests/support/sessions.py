@@ -28,6 +28,9 @@ PATIENCE = 20.0
 
 _LOOK_AGAIN = 0.005
 
+_MOMENT = 0.1
+"""Seconds; no function of the ledger waits so long by a timeout of its own and then goes on."""
+
 
 class Session:
     """One connection; statements run in a thread of their own, so that they may wait."""
@@ -85,6 +88,25 @@ class Session:
             if wait([self._pending], timeout=_LOOK_AGAIN).done:
                 raise AssertionError(f"{self.name} did not wait for {other.name}: {self.result()}")
             assert monotonic() < until, f"{self.name} waits, but not for {other.name}"
+
+    def stuck(self) -> set[int]:
+        """Whom the running statement waits for, as process ids; empty once it has ended.
+
+        Waits until it is one or the other. A wait that ends by itself in a moment is none.
+        """
+        assert self._pending is not None, f"{self.name} has started nothing"
+        until = monotonic() + PATIENCE
+        blockers: set[int] = set()
+        while not wait([self._pending], timeout=_MOMENT if blockers else _LOOK_AGAIN).done:
+            before, blockers = blockers, set(self._blockers())
+            if before & blockers:
+                return blockers
+            assert monotonic() < until, f"{self.name} neither ends nor waits: {self._standing()}"
+        return set()
+
+    def cancel(self) -> None:
+        """Ask the server to end the running statement; `result()` then raises, in all likelihood."""
+        self._connection.cancel_safe(timeout=PATIENCE)
 
     def begin(self, isolation: str = "read committed") -> None:
         """Open a transaction."""
