@@ -317,9 +317,7 @@ create table plane.outcome (
     result       json,
     error        json,
 
-    constraint outcome_pkey primary key (job_id),
-    constraint outcome_status_check check (status in ('done', 'poison', 'cancelled')),
-    constraint outcome_cache_check check (cache in ('hit', 'coalesced'))
+    constraint outcome_pkey primary key (job_id)
 ) partition by range (job_id);
 create index outcome_poison_idx on plane.outcome (job_id) where status = 'poison';
 comment on table plane.outcome is 'How each finished job ended.';

@@ -10,7 +10,6 @@ create or replace function plane._answers(
     returns setof plane.job_answer
     language plpgsql
     stable
-    set search_path = pg_catalog, pg_temp
     set enable_seqscan = off
     set enable_bitmapscan = off
     set enable_hashjoin = off

@@ -6,7 +6,6 @@ create or replace function plane._backoff(
     returns interval
     language sql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
     select make_interval(secs => least(
             extract(epoch from q.backoff)::float8

@@ -9,7 +9,6 @@ create or replace function plane._blobs_seen(
     returns table (blob plane.blob, expires_at timestamptz)
     language plpgsql
     stable
-    set search_path = pg_catalog, pg_temp
 as $$
 begin
     return query

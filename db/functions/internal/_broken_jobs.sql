@@ -6,7 +6,6 @@ create or replace function plane._broken_jobs(
     returns table (problem text, queue_id integer, job_id bigint, says text)
     language sql
     stable
-    set search_path = pg_catalog, pg_temp
 as $$
     with bound as (
         select coalesce(plane._nth_newest(p_newest), 0) as floor

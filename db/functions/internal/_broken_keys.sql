@@ -8,7 +8,6 @@ create or replace function plane._broken_keys(
     returns table (problem text, queue_id integer, job_id bigint, says text)
     language sql
     stable
-    set search_path = pg_catalog, pg_temp
 as $$
     with keyless as materialized (
         select j.id, j.queue_id, j.dedupe_key, j.created_at

@@ -4,7 +4,6 @@ create or replace function plane._broken_lines()
     returns table (problem text, queue_id integer, job_id bigint, says text)
     language sql
     stable
-    set search_path = pg_catalog, pg_temp
     set enable_nestloop = off
 as $$
     with front as materialized (

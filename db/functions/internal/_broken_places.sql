@@ -4,7 +4,6 @@ create or replace function plane._broken_places()
     returns table (problem text, queue_id integer, job_id bigint, says text)
     language sql
     stable
-    set search_path = pg_catalog, pg_temp
 as $$
     with place as materialized (
         select p.*, q.id is not null as has_queue, q.lanes, j.id is not null as has_job,

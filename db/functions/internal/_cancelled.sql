@@ -5,7 +5,6 @@ create or replace function plane._cancelled(
     returns json
     language sql
     immutable
-    set search_path = pg_catalog, pg_temp
 as $$
     select json_build_object('code', 'CANCELLED', 'message', 'the job was cancelled', 'by', p_by);
 $$;

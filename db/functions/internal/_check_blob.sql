@@ -6,7 +6,6 @@ create or replace function plane._check_blob(
     returns void
     language plpgsql
     immutable
-    set search_path = pg_catalog, pg_temp
     set standard_conforming_strings = on
 as $$
 begin

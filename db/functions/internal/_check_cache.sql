@@ -3,10 +3,9 @@ create or replace function plane._check_cache(
     p_cache   text,
     p_element bigint default null
 )
-    returns void
+    returns boolean
     language plpgsql
     immutable
-    set search_path = pg_catalog, pg_temp
 as $$
 begin
     if p_cache not in ('hit', 'coalesced') then
@@ -16,6 +15,7 @@ begin
             detail = concat_ws(' ', 'element=' || p_element, 'cache=' || left(p_cache, 100)),
             hint = 'hit: the answer was kept. coalesced: it was computed for another job. NULL: for this one.';
     end if;
+    return true;
 end;
 $$;
 

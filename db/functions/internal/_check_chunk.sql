@@ -5,7 +5,6 @@ create or replace function plane._check_chunk(
     returns void
     language plpgsql
     immutable
-    set search_path = pg_catalog, pg_temp
 as $$
 begin
     if p_data is null then

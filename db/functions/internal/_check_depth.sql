@@ -6,7 +6,6 @@ create or replace function plane._check_depth(
     returns void
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 begin
     perform from (

@@ -7,7 +7,6 @@ create or replace function plane._check_element(
     returns void
     language plpgsql
     stable
-    set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_wrong text;

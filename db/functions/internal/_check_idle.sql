@@ -5,7 +5,6 @@ create or replace function plane._check_idle(
     returns void
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 begin
     if exists (select from plane.ready r where r.queue_id = p_queue.id)

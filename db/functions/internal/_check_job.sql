@@ -5,10 +5,9 @@ create or replace function plane._check_job(
     p_envelope  jsonb,
     p_element   bigint default null
 )
-    returns void
+    returns boolean
     language plpgsql
     immutable
-    set search_path = pg_catalog, pg_temp
 as $$
 begin
     if coalesce(p_operation, '') = '' or length(p_operation) > 200 then
@@ -27,22 +26,23 @@ begin
             hint = 'Put a value into an object under a name of its own.';
     end if;
     -- a number of eight bytes may have 131072 digits: where there are such, they are counted before all are written out
-    if pg_column_size(p_params) + pg_column_size(p_envelope) > 1024
-        and jsonb_build_array(p_params, p_envelope) @?
+    if pg_column_size(p_params) + pg_column_size(p_envelope) > 1024 then
+        if jsonb_build_array(p_params, p_envelope) @?
             'strict $.** ? (@.type() == "number" && (@ > 1e1000 || @ < -1e1000 || @ < 1e-1000 && @ > -1e-1000 && @ != 0))'
-    then
-        perform from (
-            select sum(length(n.value::text)) over (rows unbounded preceding) as digits
-            from jsonb_path_query(jsonb_build_array(p_params, p_envelope), 'strict $.** ? (@.type() == "number")') as n (value)
-        ) as counted
-        where counted.digits > 524288
-        limit 1;
-        if found then
-            raise exception using
-                errcode = 'PL413',
-                message = 'params and envelope are limited to 256 KiB',
-                detail = concat_ws(' ', 'element=' || p_element, 'their numbers alone have more digits'),
-                hint = 'Store the content elsewhere and pass a reference to it.';
+        then
+            perform from (
+                select sum(length(n.value::text)) over (rows unbounded preceding) as digits
+                from jsonb_path_query(jsonb_build_array(p_params, p_envelope), 'strict $.** ? (@.type() == "number")') as n (value)
+            ) as counted
+            where counted.digits > 524288
+            limit 1;
+            if found then
+                raise exception using
+                    errcode = 'PL413',
+                    message = 'params and envelope are limited to 256 KiB',
+                    detail = concat_ws(' ', 'element=' || p_element, 'their numbers alone have more digits'),
+                    hint = 'Store the content elsewhere and pass a reference to it.';
+            end if;
         end if;
     end if;
     if octet_length(p_params::text) > 262144 or octet_length(p_envelope::text) > 262144 then
@@ -53,6 +53,7 @@ begin
                 octet_length(p_params::text), octet_length(p_envelope::text))),
             hint = 'Store the content elsewhere and pass a reference to it.';
     end if;
+    return true;
 end;
 $$;
 

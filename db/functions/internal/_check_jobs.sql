@@ -6,7 +6,6 @@ create or replace function plane._check_jobs(
     returns void
     language plpgsql
     stable
-    set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_names constant text[] := array['operation', 'params', 'envelope', 'dedupe_key', 'serial_key', 'priority',

@@ -9,10 +9,9 @@ create or replace function plane._check_settings(
     p_version      numeric,
     p_element      bigint default null
 )
-    returns void
+    returns boolean
     language plpgsql
     stable
-    set search_path = pg_catalog, pg_temp
 as $$
 begin
     if p_priority is null or p_priority not between -32768 and 32767
@@ -31,6 +30,7 @@ begin
                 length(p_dedupe_key), length(p_serial_key), p_available_at)),
             hint = 'Priority is -32768 to 32767, max_dequeues 1 to 1000000, a version 1 or more, a key 1 to 200 characters.';
     end if;
+    return true;
 end;
 $$;
 

@@ -9,7 +9,6 @@ create or replace function plane._check_settled_many(
     returns void
     language plpgsql
     immutable
-    set search_path = pg_catalog, pg_temp
 as $$
 begin
     if p_job_ids is null or p_attempts is null
@@ -30,9 +29,9 @@ begin
     perform plane._check_cache(c.cache, c.ord)
     from unnest(p_caches) with ordinality as c (cache, ord)
     where c.cache is not null;
-    perform plane._check_settled(a.result, a.error, a.ord)
+    perform plane._refuse_large(a.result, a.error, a.ord)
     from unnest(p_results, p_errors) with ordinality as a (result, error, ord)
-    where octet_length(a.result::text) > 1048576 or octet_length(a.error::text) > 1048576
+    where plane._is_large(a.result) or plane._is_large(a.error)
     order by a.ord;
 end;
 $$;

@@ -7,7 +7,6 @@ create or replace function plane._check_there(
     returns void
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 begin
     if current_setting('transaction_isolation') = 'read committed' then

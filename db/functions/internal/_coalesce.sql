@@ -7,7 +7,6 @@ create or replace function plane._coalesce(
     returns bigint[]
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_ids    bigint[] := p_own_ids;

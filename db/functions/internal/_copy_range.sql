@@ -9,7 +9,6 @@ create or replace function plane._copy_range(
     returns void
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off

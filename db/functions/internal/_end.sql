@@ -9,14 +9,15 @@ create or replace function plane._end(
     returns void
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 begin
     insert into plane.outcome (job_id, attempt, max_dequeues, claimed_at, finished_at, replaced, status,
         locked_by, result, error)
     values (p_lease.job_id, p_lease.attempt, p_lease.max_dequeues, p_lease.claimed_at, plane._now(),
         p_replaced, p_status, p_lease.locked_by, p_result, p_error);
-    perform plane._finish(p_lease.queue_id, p_lease.job_id, p_lease.live_key, p_lease.serial_key);
+    perform plane._finish(p_lease.queue_id, p_lease.job_id, p_lease.live_key, p_lease.serial_key, q.notify)
+    from plane.queue q
+    where q.id = p_lease.queue_id;
 end;
 $$;
 

@@ -1,7 +1,8 @@
 -- _enqueue: one new job, or the live one that has this dedupe key. Locks: dedupe key, serial key.
 -- The key is waited for while another transaction is inserting it (a winner that rolls back must lose nobody's
 -- job), but a live key is only read, so that no completion ever waits for an enqueuer.
--- Id, job and ready row are one statement: plane.ready is locked before the position is drawn.
+-- The caller has locked plane.ready and read the queue after that: so no scan floor passes over a position that is drawn
+-- here, and the queue has not been dropped meanwhile.
 create or replace function plane._enqueue(
     p_queue        plane.queue,
     p_operation    text,
@@ -22,7 +23,6 @@ create or replace function plane._enqueue(
     returns record
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
@@ -31,7 +31,7 @@ declare
     v_max_dequeues integer     := coalesce(p_max_dequeues, p_queue.max_dequeues);
     v_key          uuid        := plane._hash_key(p_queue.id, p_dedupe_key);
     v_live         bigint;
-    v_is_there     boolean;
+    v_is_ready     boolean     := false;
 begin
     coalesced := false;
     loop
@@ -51,54 +51,43 @@ begin
             p_priority := plane._open_priority(p_queue, p_priority);
         end if;
 
-        with claimed_key as (
-            insert into plane.live_key (key, job_id)
-            select v_key, nextval('plane.job_id_seq')
-            where v_key is not null and v_live is null
+        if v_key is null then
+            job_id := nextval('plane.job_id_seq');
+            exit;
+        elsif v_live is null then
+            insert into plane.live_key as k (key, job_id)
+            values (v_key, nextval('plane.job_id_seq'))
             on conflict (key) do nothing
-            returning job_id
-        ), taken_key as (
+            returning k.job_id into job_id;
+        else
             update plane.live_key k
             set job_id = nextval('plane.job_id_seq')
             where k.key = v_key and k.job_id = v_live
-            returning k.job_id
-        ), drawn (id) as (
-            select c.job_id from claimed_key c
-            union all
-            select t.job_id from taken_key t
-            union all
-            select nextval('plane.job_id_seq') where v_key is null
-        ), job as (
-            insert into plane.job (id, queue_id, priority, by_request, version, max_dequeues, created_at, available_at,
-                operation, dedupe_key, serial_key, scope_key, params, envelope)
-            select d.id, p_queue.id, p_priority, p_by_request, p_version, v_max_dequeues, v_now,
-                case when v_is_scheduled then p_available_at end,
-                p_operation, p_dedupe_key, p_serial_key, p_scope_key, p_params, p_envelope
-            from drawn d
-            returning id
-        ), placed as (
-            insert into plane.ready (queue_id, lane, pos, job_id, dequeue_count, max_dequeues, fresh)
-            select p_queue.id, plane._lane(p_priority, false), j.id, j.id, 0, v_max_dequeues, p_fresh
-            from job j
-            where not v_is_scheduled and p_serial_key is null
-        )
-        -- the lock of plane.ready comes before the statement's snapshot: a queue dropped until then is seen to be gone
-        select j.id, exists (select from plane.queue q where q.id = p_queue.id)
-        into job_id, v_is_there
-        from job j;
+            returning k.job_id into job_id;
+        end if;
         exit when found;
     end loop;
-    if not v_is_there or current_setting('transaction_isolation') <> 'read committed' then
-        perform plane._check_there(p_queue);
-    end if;
 
+    insert into plane.job (id, queue_id, priority, by_request, version, max_dequeues, created_at, available_at,
+        operation, dedupe_key, serial_key, scope_key, params, envelope)
+    values (job_id, p_queue.id, p_priority, p_by_request, p_version, v_max_dequeues, v_now,
+        case when v_is_scheduled then p_available_at end,
+        p_operation, p_dedupe_key, p_serial_key, p_scope_key, p_params, p_envelope);
     if v_is_scheduled then
         insert into plane.due (job_id, queue_id, priority, available_at, reason, dequeue_count, max_dequeues, fresh)
         values (job_id, p_queue.id, p_priority, p_available_at, 'scheduled', 0, v_max_dequeues, p_fresh);
-    elsif p_serial_key is null
-        or plane._join_line(p_queue.id, p_serial_key, job_id, p_priority, 0, v_max_dequeues, p_fresh)
-    then
-        perform plane._tell_ready(p_queue);
+    elsif p_serial_key is null then
+        insert into plane.ready (queue_id, lane, pos, job_id, dequeue_count, max_dequeues, fresh)
+        values (p_queue.id, plane._lane(p_priority, false), job_id, job_id, 0, v_max_dequeues, p_fresh);
+        v_is_ready := true;
+    else
+        v_is_ready := plane._join_line(p_queue.id, p_serial_key, job_id, p_priority, 0, v_max_dequeues, p_fresh);
+    end if;
+    if v_is_ready and (p_queue.notify = 'always' or p_queue.notify = 'waiters' and plane._has_sleepers(p_queue.id)) then
+        perform pg_notify('plane_ready', p_queue.name);
+    end if;
+    if current_setting('transaction_isolation') <> 'read committed' then
+        perform plane._check_there(p_queue);
     end if;
 end;
 $$;

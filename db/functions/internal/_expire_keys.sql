@@ -7,7 +7,6 @@ create or replace function plane._expire_keys(
     returns boolean
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
     set enable_seqscan = off
     set jit = off
 as $$

@@ -7,7 +7,6 @@ create or replace function plane._expire_poison(
     returns void
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
     set jit = off
 as $$
 declare

@@ -6,12 +6,12 @@ create or replace function plane._finish(
     p_queue_id   integer,
     p_job_id     bigint,
     p_live_key   uuid,
-    p_serial_key text
+    p_serial_key text,
+    p_notify     text
 )
-    returns void
+    returns boolean
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 begin
     if p_live_key is not null then
@@ -20,11 +20,15 @@ begin
     if p_serial_key is not null then
         perform plane._hand_on_line(p_queue_id, p_serial_key, p_job_id);
     end if;
-    perform plane._tell_done(p_queue_id, p_job_id);
+    -- after the row that registering callers lock is gone, so that none slips between look and end
+    if p_notify = 'always' or p_notify = 'waiters' and plane._is_awaited(p_job_id) then
+        perform pg_notify('plane_done', p_job_id::text);
+    end if;
+    return true;
 end;
 $$;
 
-revoke all on function plane._finish(integer, bigint, uuid, text) from public;
+revoke all on function plane._finish(integer, bigint, uuid, text, text) from public;
 
-comment on function plane._finish(integer, bigint, uuid, text) is
-'Frees the dedupe key, hands on the serial line and tells whoever waits.';
+comment on function plane._finish(integer, bigint, uuid, text, text) is
+'Frees the dedupe key, hands on the serial line and tells whoever waits, as the queue''s notify setting rules; true.';

@@ -5,7 +5,6 @@ create or replace function plane._finish_many(
     returns void
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_keys  uuid[];

@@ -4,7 +4,6 @@ create or replace function plane._forget_runs()
     returns boolean
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
     set lock_timeout = '50ms'
 as $$
 declare

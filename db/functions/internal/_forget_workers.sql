@@ -4,7 +4,6 @@ create or replace function plane._forget_workers()
     returns integer
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_since   timestamptz := plane._now() - interval '1 day';

@@ -6,7 +6,6 @@ create or replace function plane._free_key(
     returns void
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 begin
     delete from plane.live_key k

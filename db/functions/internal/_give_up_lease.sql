@@ -10,7 +10,6 @@ create or replace function plane._give_up_lease(
     returns text
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_now      timestamptz := plane._now();
@@ -36,7 +35,7 @@ begin
     else
         perform plane._make_ready(p_lease.queue_id, p_lease.job_id, p_lease.priority, true,
             p_lease.attempt, p_budget, p_lease.fresh);
-        perform plane._tell_ready(q) from plane.queue q where q.id = p_lease.queue_id;
+        perform plane._tell_ready(p_lease.queue_id);
     end if;
     return 'pending';
 end;

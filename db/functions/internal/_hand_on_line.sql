@@ -9,7 +9,6 @@ create or replace function plane._hand_on_line(
     returns boolean
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_pos  bigint;
@@ -52,7 +51,7 @@ begin
     where l.queue_id = p_queue_id and l.serial_key = p_serial_key;
     perform plane._make_ready(p_queue_id, v_next.job_id, v_next.priority, v_next.dequeue_count > 0,
         v_next.dequeue_count, v_next.max_dequeues, v_next.fresh);
-    perform plane._tell_ready(q) from plane.queue q where q.id = p_queue_id;
+    perform plane._tell_ready(p_queue_id);
     return true;
 end;
 $$;

@@ -5,7 +5,7 @@ create or replace function plane._hash_key(
 )
     returns uuid
     language sql
-    immutable
+    stable
     strict
 return encode(substring(sha256(int4send(p_queue_id) || convert_to(p_dedupe_key, 'UTF8')) from 1 for 16), 'hex')::uuid;
 

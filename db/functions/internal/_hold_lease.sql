@@ -7,7 +7,6 @@ create or replace function plane._hold_lease(
     returns plane.lease
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_lease plane.lease;

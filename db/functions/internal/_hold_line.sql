@@ -8,7 +8,6 @@ create or replace function plane._hold_line(
     returns boolean
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 begin
     loop

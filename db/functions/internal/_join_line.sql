@@ -11,7 +11,6 @@ create or replace function plane._join_line(
     returns boolean
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 begin
     if plane._hold_line(p_queue_id, p_serial_key, p_job_id) then

@@ -11,7 +11,6 @@ create or replace function plane._join_line_at_once(
     returns boolean
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
     set lock_timeout = '5ms'
 as $$
 begin

@@ -6,7 +6,6 @@ create or replace function plane._join_lines(
     returns boolean
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_has_head boolean := false;

@@ -6,7 +6,6 @@ create or replace function plane._lane(
     returns integer
     language sql
     immutable
-    strict
 return 2 * p_priority + case when p_came_back then 0 else 1 end;
 
 revoke all on function plane._lane(integer, boolean) from public;

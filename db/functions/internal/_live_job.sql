@@ -7,7 +7,6 @@ create or replace function plane._live_job(
     returns bigint
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_job_id   bigint;

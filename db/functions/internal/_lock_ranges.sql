@@ -4,7 +4,6 @@ create or replace function plane._lock_ranges()
     returns void
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 begin
     perform set_config('lock_timeout', '50ms', true);

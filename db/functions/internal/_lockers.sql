@@ -6,7 +6,6 @@ create or replace function plane._lockers(
     returns setof xid
     language sql
     stable
-    set search_path = pg_catalog, pg_temp
 as $$
     select p_xmax
     union

@@ -3,15 +3,14 @@
 -- Rows that another session has locked are left to it. What has waited longest is moved first: a deletion alone
 -- would return rows as they lie in the table.
 create or replace function plane._look_at_time(
-    p_queue plane.queue,
-    p_now   timestamptz,
-    p_since timestamptz,
-    p_limit integer
+    p_queue_id integer,
+    p_now      timestamptz,
+    p_since    timestamptz,
+    p_limit    integer
 )
     returns integer
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
     set enable_seqscan = off
     set enable_bitmapscan = off
     set enable_sort = off
@@ -30,7 +29,7 @@ begin
             where l.ctid = any (array(
                 select f.ctid
                 from plane.lease f
-                where f.queue_id = p_queue.id and f.expires_at > v_since and f.expires_at <= p_now
+                where f.queue_id = p_queue_id and f.expires_at > v_since and f.expires_at <= p_now
                 order by f.expires_at
                 limit p_limit
                 for update skip locked))
@@ -50,7 +49,7 @@ begin
             where d.ctid = any (array(
                 select f.ctid
                 from plane.due f
-                where f.queue_id = p_queue.id and f.available_at > v_since and f.available_at <= p_now
+                where f.queue_id = p_queue_id and f.available_at > v_since and f.available_at <= p_now
                 order by f.available_at
                 limit p_limit
                 for update skip locked))
@@ -68,7 +67,7 @@ begin
             select f.ctid
             from plane.stalled_line f
             join plane.line l on l.queue_id = f.queue_id and l.serial_key = f.serial_key and l.job_id = f.job_id
-            where f.queue_id = p_queue.id
+            where f.queue_id = p_queue_id
             limit p_limit
             for update skip locked))
         returning s.*
@@ -79,7 +78,7 @@ begin
 end;
 $$;
 
-revoke all on function plane._look_at_time(plane.queue, timestamptz, timestamptz, integer) from public;
+revoke all on function plane._look_at_time(integer, timestamptz, timestamptz, integer) from public;
 
-comment on function plane._look_at_time(plane.queue, timestamptz, timestamptz, integer) is
+comment on function plane._look_at_time(integer, timestamptz, timestamptz, integer) is
 'Moves the jobs of one queue whose lease lapsed or whose time has come, and hands on stalled lines; returns how many.';

@@ -5,7 +5,6 @@ create or replace function plane._make_fresh(
     returns boolean
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 begin
     perform from plane.lease l where l.job_id = p_job_id and l.fresh and l.cancelled_by is null;

@@ -9,13 +9,14 @@ create or replace function plane._make_ready(
     p_fresh         boolean
 )
     returns void
-    language sql
+    language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
+begin
     insert into plane.ready (queue_id, lane, pos, job_id, dequeue_count, max_dequeues, fresh)
     select p_queue_id, plane._lane(p_priority, p_came_back), nextval('plane.job_id_seq'),
         p_job_id, p_dequeue_count, p_max_dequeues, p_fresh;
+end;
 $$;
 
 revoke all on function plane._make_ready(integer, bigint, integer, boolean, integer, integer, boolean) from public;

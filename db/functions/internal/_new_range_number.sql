@@ -3,7 +3,6 @@ create or replace function plane._new_range_number()
     returns integer
     language sql
     stable
-    set search_path = pg_catalog, pg_temp
     set standard_conforming_strings = on
 as $$
     select max(substring(c.relname from '\d+$')::integer) + 1

@@ -5,7 +5,6 @@ create or replace function plane._nth_newest(
     returns bigint
     language sql
     stable
-    set search_path = pg_catalog, pg_temp
 as $$
     select j.id from plane.job j where p_nth is not null order by j.id desc offset p_nth limit 1;
 $$;

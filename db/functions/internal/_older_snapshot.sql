@@ -6,7 +6,6 @@ create or replace function plane._older_snapshot(
     returns text
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 begin
     if age(pg_current_xact_id_if_assigned()::xid) >= age(p_xid) then

@@ -8,7 +8,6 @@ create or replace function plane._open_priority(
     returns integer
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_lanes integer[] := p_queue.lanes;

@@ -6,7 +6,6 @@ create or replace function plane._open_range()
     returns text
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 declare
     c_width constant bigint := 10000000000;

@@ -9,7 +9,6 @@ create or replace function plane._open_transactions()
     )
     language sql
     stable
-    set search_path = pg_catalog, pg_temp
 as $$
     select k.transactionid, k.virtualtransaction,
         coalesce('prepared transaction ' || p.gid, plane._session(k.pid)),

@@ -7,7 +7,6 @@ create or replace function plane._operation_named(
     returns plane.operation
     language plpgsql
     stable
-    set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_operation plane.operation;

@@ -5,7 +5,6 @@ create or replace function plane._outlast_users()
     returns text
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_users text[] := array(select u.virtualtransaction from plane._range_users() u);

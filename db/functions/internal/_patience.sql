@@ -5,7 +5,6 @@ create or replace function plane._patience(
     returns interval
     language sql
     stable
-    set search_path = pg_catalog, pg_temp
 as $$
     select greatest(interval '1 minute', least(p_queue.lease, interval '3 minutes'));
 $$;

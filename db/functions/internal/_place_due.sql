@@ -8,7 +8,6 @@ create or replace function plane._place_due(
     returns void
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_serial_key text := (select j.serial_key from plane.job j where j.id = p_due.job_id and p_due.reason = 'scheduled');

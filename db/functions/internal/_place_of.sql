@@ -13,7 +13,6 @@ create or replace function plane._place_of(
     )
     language sql
     stable
-    set search_path = pg_catalog, pg_temp
 as $$
     select 'ready', r.lane, null::timestamptz, r.dequeue_count, r.max_dequeues, false, r.xmax
     from plane.ready r

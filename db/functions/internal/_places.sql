@@ -14,7 +14,6 @@ create or replace function plane._places()
     )
     language sql
     stable
-    set search_path = pg_catalog, pg_temp
 as $$
     select 'ready', r.queue_id, r.job_id, r.lane, r.pos, r.dequeue_count, r.max_dequeues, null::text, null::uuid
     from plane.ready r

@@ -5,7 +5,6 @@ create or replace function plane._position(
     returns integer
     language plpgsql
     stable
-    set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_lane integer;

@@ -9,7 +9,6 @@ create or replace function plane._pull_forward(
     returns void
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_now   timestamptz := plane._now();
@@ -38,7 +37,7 @@ begin
                 insert into plane.due select v_due.*;
             else
                 perform plane._place_due(v_due);
-                perform plane._tell_ready(p_queue);
+                perform plane._tell_ready(p_queue.id);
             end if;
         end if;
     end if;

@@ -8,7 +8,6 @@ create or replace function plane._pull_forward_many(
     returns void
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_joined record;

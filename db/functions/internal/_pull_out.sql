@@ -6,7 +6,6 @@ create or replace function plane._pull_out(
     returns plane.lease
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_out plane.lease;

@@ -9,7 +9,6 @@ create or replace function plane._range_copied()
     )
     language sql
     stable
-    set search_path = pg_catalog, pg_temp
     set standard_conforming_strings = on
 as $$
     select substring(c.relname from '\d+$')::integer, b.bound[1]::bigint, b.bound[2]::bigint, d.xmin

@@ -9,7 +9,6 @@ create or replace function plane._range_is_worn(
     returns boolean
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off

@@ -7,7 +7,6 @@ create or replace function plane._range_step(
     returns record
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_is_full boolean := plane._range_is_full();

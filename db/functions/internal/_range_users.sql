@@ -7,7 +7,6 @@ create or replace function plane._range_users()
     )
     language sql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
     select distinct l.virtualtransaction, l.pid
     from pg_locks l

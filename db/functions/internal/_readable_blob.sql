@@ -9,7 +9,6 @@ create or replace function plane._readable_blob(
     returns table (blob plane.blob, expires_at timestamptz)
     language plpgsql
     stable
-    set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_now  timestamptz := plane._now();

@@ -4,7 +4,6 @@ create or replace function plane._ready_writers()
     returns text[]
     language sql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
     select coalesce(array_agg(distinct l.virtualtransaction), '{}')
     from pg_locks l

@@ -9,7 +9,6 @@ create or replace function plane._redrive(
     returns void
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_job    plane.job;

@@ -6,7 +6,6 @@ create or replace function plane._refresh_range(
     returns integer
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off

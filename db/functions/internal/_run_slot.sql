@@ -5,7 +5,6 @@ create or replace function plane._run_slot(
     returns smallint
     language sql
     stable
-    set search_path = pg_catalog, pg_temp
 as $$
     select (floor(extract(epoch from p_at) / 86400)::bigint % 9)::smallint;
 $$;

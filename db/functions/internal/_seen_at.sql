@@ -6,7 +6,6 @@ create or replace function plane._seen_at(
     returns timestamptz
     language sql
     stable
-    set search_path = pg_catalog, pg_temp
 as $$
     select greatest(
         (select max(w.seen_at) from plane.worker w where w.queue_id = p_queue.id),

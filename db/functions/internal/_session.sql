@@ -5,7 +5,6 @@ create or replace function plane._session(
     returns text
     language sql
     stable
-    set search_path = pg_catalog, pg_temp
 as $$
     select concat('process ', a.pid, ' of ', a.usename, '@', a.datname, ' (' || nullif(a.application_name, '') || ')', ', ' || a.state,
         ' since ' || a.state_change, ', transaction begun ' || a.xact_start)

@@ -7,7 +7,6 @@ create or replace function plane._share_many_blobs(
     returns void
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_use record;

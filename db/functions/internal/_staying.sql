@@ -8,7 +8,6 @@ create or replace function plane._staying(
     returns bigint[]
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
     set jit = off
 as $$
 declare

@@ -1,33 +1,13 @@
--- _storable: settling never fails on content, so what json can carry and text cannot is replaced: a NUL, and half
--- of a character written as two \u escapes. Otherwise one such text would fail every reader who takes it by ->>.
--- Escaped backslashes are put away first, so that what then looks like an escape is one, then whole pairs, so that
--- what then looks like half of one is; control characters can stand for them, since JSON has none. No look-behind:
--- it begins at the first character again for each match. A caller's way of reading backslashes is not ours.
+-- _storable: JSON as it can be kept. An expression: only what has a \u in it may need a repair, and so a call.
 create or replace function plane._storable(
     p_content json
 )
     returns json
-    language plpgsql
-    immutable
-    strict
-    set search_path = pg_catalog, pg_temp
-    set standard_conforming_strings = on
-as $$
-declare
-    v_content text := p_content::text;
-begin
-    if v_content !~ '\\u(0000|[dD][89a-fA-F])' then
-        return p_content;
-    end if;
-    v_content := replace(v_content, '\\', chr(1));
-    v_content := replace(v_content, '\u0000', '\ufffd');
-    v_content := regexp_replace(v_content, '\\u(d[89ab]..)\\u(d[c-f]..)', chr(2) || '\1' || chr(2) || '\2', 'gi');
-    v_content := regexp_replace(v_content, '\\ud[89a-f]..', '\\ufffd', 'gi');
-    return replace(replace(v_content, chr(2), '\u'), chr(1), '\\')::json;
-end;
-$$;
+    language sql
+    stable
+return case when strpos(p_content::text, chr(92) || 'u') = 0 then p_content else plane._repaired(p_content) end;
 
 revoke all on function plane._storable(json) from public;
 
 comment on function plane._storable(json) is
-'The same JSON with each NUL character, and each half of a surrogate pair alone, replaced by U+FFFD.';
+'The same JSON with U+FFFD for what no text can hold; NULL stays NULL.';

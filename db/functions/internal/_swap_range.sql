@@ -11,7 +11,6 @@ create or replace function plane._swap_range(
     returns record
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
     set enable_seqscan = off
     set enable_bitmapscan = off
     set jit = off

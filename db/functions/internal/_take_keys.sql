@@ -9,7 +9,6 @@ create or replace function plane._take_keys(
     returns bigint[]
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_ids      bigint[];

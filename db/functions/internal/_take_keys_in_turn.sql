@@ -6,7 +6,6 @@ create or replace function plane._take_keys_in_turn(
     returns bigint[]
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_ids bigint[] := p_ids;

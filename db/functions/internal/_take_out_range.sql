@@ -10,7 +10,6 @@ create or replace function plane._take_out_range(
     returns record
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_staying bigint[];

@@ -1,11 +1,10 @@
--- _tell_done_many: _tell_done for a batch, as many ids in a payload as it holds (below 8000 bytes).
+-- _tell_done_many: tells whoever waits for the jobs of a batch, as many ids in a payload as it holds (below 8000 bytes).
 create or replace function plane._tell_done_many(
     p_leases plane.lease[]
 )
     returns void
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_always  integer[];

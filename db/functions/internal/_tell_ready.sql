@@ -1,26 +1,20 @@
 -- _tell_ready: wakes the workers of a queue, as its notify setting rules.
 -- A NOTIFY takes one lock of the whole cluster at commit: `waiters` spends it only while a worker sleeps.
 create or replace function plane._tell_ready(
-    p_queue plane.queue
+    p_queue_id integer
 )
     returns void
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if p_queue.notify = 'always'
-        or p_queue.notify = 'waiters'
-            -- an older snapshot cannot see who has just fallen asleep
-            and (current_setting('transaction_isolation') <> 'read committed'
-                or exists (select from plane.worker w where w.queue_id = p_queue.id and w.asleep))
-    then
-        perform pg_notify('plane_ready', p_queue.name);
-    end if;
+    perform pg_notify('plane_ready', q.name)
+    from plane.queue q
+    where q.id = p_queue_id and (q.notify = 'always' or q.notify = 'waiters' and plane._has_sleepers(q.id));
 end;
 $$;
 
-revoke all on function plane._tell_ready(plane.queue) from public;
+revoke all on function plane._tell_ready(integer) from public;
 
-comment on function plane._tell_ready(plane.queue) is
-'NOTIFY plane_ready with the queue''s name, as the queue''s notify setting rules.';
+comment on function plane._tell_ready(integer) is
+'NOTIFY plane_ready with the queue''s name, as its notify setting rules.';

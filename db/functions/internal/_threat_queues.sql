@@ -3,7 +3,6 @@ create or replace function plane._threat_queues()
     returns table (problem text, queue_id integer, job_id bigint, says text)
     language sql
     stable
-    set search_path = pg_catalog, pg_temp
 as $$
     with queue as materialized (
         select q as this, q.id, q.max_depth, q.paused_at, n.now - plane._patience(q) as since, s.seen_at,

@@ -3,7 +3,6 @@ create or replace function plane._threat_settings()
     returns table (problem text, queue_id integer, job_id bigint, says text)
     language sql
     stable
-    set search_path = pg_catalog, pg_temp
 as $$
     select 'autovacuum_off', null::integer, null::bigint,
         format('Nothing vacuums %s: the ledger grows with every job. Switch %s on.', v.what, v.setting)

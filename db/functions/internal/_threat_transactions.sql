@@ -4,7 +4,6 @@ create or replace function plane._threat_transactions()
     returns table (problem text, queue_id integer, job_id bigint, says text)
     language sql
     stable
-    set search_path = pg_catalog, pg_temp
 as $$
     with open as materialized (
         select o.*, age(o.xid) > (select age(plane._xid_at(plane._now() - interval '5 minutes'))) as is_old

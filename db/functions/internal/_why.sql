@@ -6,6 +6,7 @@ create or replace function plane._why(
     returns table (reason text, says text, evidence jsonb)
     language sql
     stable
+    -- not to be inlined: the reasons of a line ask it again
     set search_path = pg_catalog, pg_temp
 as $$
     select w.reason, w.says, w.evidence

@@ -5,7 +5,6 @@ create or replace function plane._why_broken(
     returns table (reason text, says text, evidence jsonb)
     language sql
     stable
-    set search_path = pg_catalog, pg_temp
 as $$
     with place as (
         select p.* from plane._place_of(p_job) p

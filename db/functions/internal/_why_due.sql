@@ -5,7 +5,6 @@ create or replace function plane._why_due(
     returns table (reason text, says text, evidence jsonb)
     language sql
     stable
-    set search_path = pg_catalog, pg_temp
 as $$
     select 'due',
         format('due in %s s, at %s, %s', ceil(extract(epoch from d.available_at - n.now)), d.available_at,

@@ -5,7 +5,6 @@ create or replace function plane._why_finished(
     returns table (reason text, says text, evidence jsonb)
     language sql
     stable
-    set search_path = pg_catalog, pg_temp
 as $$
     select 'finished',
         format('it is %s since %s, after %s of %s attempts', o.status, o.finished_at, o.attempt, o.max_dequeues),

@@ -5,7 +5,6 @@ create or replace function plane._why_held(
     returns table (reason text, says text, evidence jsonb)
     language sql
     stable
-    set search_path = pg_catalog, pg_temp
 as $$
     select case when l.cancelled_by is null then 'running' else 'cancelling' end,
         concat('held by ', l.locked_by, ' until ', l.expires_at, ', asked to stop by ' || l.cancelled_by),

@@ -5,7 +5,6 @@ create or replace function plane._why_in_line(
     returns table (reason text, says text, evidence jsonb)
     language sql
     stable
-    set search_path = pg_catalog, pg_temp
 as $$
     select 'in_line',
         format('behind job %1$s and %2$s more on serial key %3$s; job %1$s: %4$s', h.id, a.others, p_job.serial_key, c.says),

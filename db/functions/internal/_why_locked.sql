@@ -6,7 +6,6 @@ create or replace function plane._why_locked(
     returns table (reason text, says text, evidence jsonb)
     language sql
     stable
-    set search_path = pg_catalog, pg_temp
 as $$
     select 'locked', format('an open transaction has it locked, or took it: %s', o.who), o.evidence
     from plane._place_of(p_job) p

@@ -5,7 +5,6 @@ create or replace function plane._why_next(
     returns table (reason text, says text, evidence jsonb)
     language sql
     stable
-    set search_path = pg_catalog, pg_temp
 as $$
     select case when n.ahead > 0 then 'behind' else 'next' end,
         case

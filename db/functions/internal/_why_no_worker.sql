@@ -5,7 +5,6 @@ create or replace function plane._why_no_worker(
     returns table (reason text, says text, evidence jsonb)
     language sql
     stable
-    set search_path = pg_catalog, pg_temp
 as $$
     select 'no_worker', concat('no worker has been seen for queue ', q.name, ' since ' || s.seen_at),
         jsonb_build_object('queue', q.name, 'seen_at', s.seen_at,

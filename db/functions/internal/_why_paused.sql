@@ -5,7 +5,6 @@ create or replace function plane._why_paused(
     returns table (reason text, says text, evidence jsonb)
     language sql
     stable
-    set search_path = pg_catalog, pg_temp
 as $$
     select 'paused', format('queue %s is paused since %s', q.name, q.paused_at),
         jsonb_build_object('queue', q.name, 'paused_at', q.paused_at)

@@ -7,7 +7,6 @@ create or replace function plane._worn_range(
     returns record
     language plpgsql
     volatile
-    set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_next bigint := coalesce(pg_sequence_last_value('plane.job_id_seq'), 0) + 1;

@@ -6,7 +6,6 @@ create or replace function plane._xid_at(
     returns xid
     language plpgsql
     stable
-    set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_low  bigint := 0;

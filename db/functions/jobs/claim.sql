@@ -18,13 +18,16 @@ create or replace function plane.claim(
     set jit = off
 as $$
 declare
-    v_queue  plane.queue := plane._queue_named(p_queue);
-    v_now    timestamptz := plane._now();
+    v_queue  plane.queue;
+    v_now    constant timestamptz := plane._now();
     v_floors bigint[];
-    v_left   integer     := p_n;
+    v_has_looked boolean := false;
+    v_left   integer := p_n;
     v_got    integer;
 begin
-    perform plane._check_worker(p_worker);
+    if not plane._is_name(p_worker) then
+        perform plane._refuse_worker(p_worker);
+    end if;
     if p_n is null or p_n not between 1 and 10000 then
         raise exception using
             errcode = '22023',
@@ -32,14 +35,13 @@ begin
             detail = format('n=%s', coalesce(p_n::text, 'NULL')),
             hint = 'Claim as many as can be worked on within one lease.';
     end if;
-    v_floors := plane._floors(v_queue, v_now);
-    perform plane._look_back(v_queue, v_now, false);
-    if v_queue.paused_at is not null then
-        perform plane._note_sleep(v_queue, p_worker, true);
-        return;
+    v_queue := plane._queue_named(p_queue);
+    v_floors := plane._known_floors(current_setting('plane.claims_' || v_queue.id, true), v_queue.lanes, v_now);
+    if v_floors is null then
+        v_floors := plane._look_around(v_queue.id, v_queue.lanes, v_now);
+        v_has_looked := true;
     end if;
-
-    for v_try in 1 .. 2 loop
+    while v_queue.paused_at is null loop
         for v_i in 1 .. cardinality(v_floors) loop
             return query
             with gone as (
@@ -71,10 +73,12 @@ begin
             v_left := v_left - v_got;
             exit when v_left = 0;
         end loop;
-        exit when v_left < p_n;
-        exit when plane._look_back(v_queue, v_now, true) = 0;
+        -- before leaving with empty hands: has time brought something this very moment?
+        exit when v_left < p_n or plane._look_back(v_queue.id, v_now) = 0;
     end loop;
-    perform plane._note_sleep(v_queue, p_worker, v_left = p_n);
+    if v_queue.notify = 'waiters' and (v_left = p_n or v_has_looked) then
+        perform plane._note_sleep(v_queue.id, p_worker, v_left = p_n);
+    end if;
 end;
 $$;
 

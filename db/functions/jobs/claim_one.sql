@@ -16,54 +16,61 @@ create or replace function plane.claim_one(
     set jit = off
 as $$
 declare
-    v_queue  plane.queue := plane._queue_named(p_queue);
-    v_now    timestamptz := plane._now();
-    v_floors bigint[];
+    v_queue      plane.queue;
+    v_now        constant timestamptz := plane._now();
+    v_floors     bigint[];
+    v_has_looked boolean := false;
+    v_ready      record;
+    v_job        plane.job;
 begin
-    perform plane._check_worker(p_worker);
-    v_floors := plane._floors(v_queue, v_now);
-    perform plane._look_back(v_queue, v_now, false);
-    if v_queue.paused_at is not null then
-        perform plane._note_sleep(v_queue, p_worker, true);
+    if not plane._is_name(p_worker) then
+        perform plane._refuse_worker(p_worker);
+    end if;
+    select q.* into v_queue from plane.queue q where q.name = p_queue;
+    if not found then
+        perform plane._refuse_queue(p_queue);
+    end if;
+    v_floors := plane._known_floors(current_setting('plane.claims_' || v_queue.id, true), v_queue.lanes, v_now);
+    if v_floors is null then
+        v_floors := plane._look_around(v_queue.id, v_queue.lanes, v_now);
+        v_has_looked := true;
+    end if;
+    while v_queue.paused_at is null loop
+        delete from plane.ready r
+        where r.ctid = (
+            select f.ctid
+            from unnest(v_queue.lanes, v_floors) as l (lane, floor)
+            cross join lateral (
+                select n.ctid
+                from plane.ready n
+                where n.queue_id = v_queue.id and n.lane = l.lane and n.pos >= l.floor
+                order by n.pos
+                limit 1
+                for update skip locked) as f
+            limit 1)
+        returning r.job_id, r.lane >> 1 as priority, r.dequeue_count + 1 as attempt, r.max_dequeues, r.fresh into v_ready;
+        if found then
+            select j.* into v_job from plane.job j where j.id = v_ready.job_id;
+            exit when found;
+        else
+            -- before leaving with empty hands: has time brought something this very moment?
+            exit when plane._look_back(v_queue.id, v_now) = 0;
+        end if;
+    end loop;
+    if v_queue.notify = 'waiters' and (v_job.id is null or v_has_looked) then
+        perform plane._note_sleep(v_queue.id, p_worker, v_job.id is null);
+    end if;
+    if v_job.id is null then
         return;
     end if;
 
-    for v_try in 1 .. 2 loop
-        for v_i in 1 .. cardinality(v_floors) loop
-            return query
-            with gone as (
-                delete from plane.ready r
-                where r.ctid = (
-                    select f.ctid
-                    from plane.ready f
-                    where f.queue_id = v_queue.id and f.lane = v_queue.lanes[v_i] and f.pos >= v_floors[v_i]
-                    order by f.pos
-                    limit 1
-                    for update skip locked)
-                returning r.*
-            ), picked as materialized (
-                select g.lane, g.dequeue_count + 1 as attempt, g.max_dequeues as budget, g.fresh, j.*
-                from gone g
-                join plane.job j on j.id = g.job_id
-            ), held as (
-                insert into plane.lease (job_id, queue_id, attempt, max_dequeues, priority, fresh,
-                    claimed_at, expires_at, live_key, locked_by, serial_key)
-                select p.id, p.queue_id, p.attempt, p.budget, p.lane >> 1, p.fresh,
-                    v_now, v_now + v_queue.lease, plane._hash_key(p.queue_id, p.dedupe_key), p_worker, p.serial_key
-                from picked p
-            )
-            select p.id, p.attempt, v_queue.name, p.operation, p.version, p.params, p.envelope, p.dedupe_key, p.serial_key,
-                p.budget, v_now + v_queue.lease, p.created_at, case when p.by_request then p.dedupe_key end, p.fresh
-            from picked p;
-            if found then
-                perform plane._note_sleep(v_queue, p_worker, false);
-                return;
-            end if;
-        end loop;
-        -- before leaving with empty hands: has time brought something this very moment?
-        exit when plane._look_back(v_queue, v_now, true) = 0;
-    end loop;
-    perform plane._note_sleep(v_queue, p_worker, true);
+    insert into plane.lease (job_id, queue_id, attempt, max_dequeues, priority, fresh,
+        claimed_at, expires_at, live_key, locked_by, serial_key)
+    values (v_job.id, v_queue.id, v_ready.attempt, v_ready.max_dequeues, v_ready.priority, v_ready.fresh,
+        v_now, v_now + v_queue.lease, plane._hash_key(v_queue.id, v_job.dedupe_key), p_worker, v_job.serial_key);
+    return next (v_job.id, v_ready.attempt, v_queue.name, v_job.operation, v_job.version, v_job.params, v_job.envelope,
+        v_job.dedupe_key, v_job.serial_key, v_ready.max_dequeues, v_now + v_queue.lease, v_job.created_at,
+        case when v_job.by_request then v_job.dedupe_key end, v_ready.fresh)::plane.claimed_job;
 end;
 $$;
 

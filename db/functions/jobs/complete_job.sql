@@ -22,32 +22,32 @@ create or replace function plane.complete_job(
     set jit = off
 as $$
 declare
-    v_result json := plane._storable(p_result);
-    v_error  json := plane._storable(p_error);
-    v_lease  plane.lease;
+    v_result constant json := plane._storable(p_result);
+    v_error  constant json := plane._storable(p_error);
+    v_lease  record;
 begin
-    perform plane._check_cache(p_cache);
-    perform plane._check_settled(p_result, p_error);
-    with gone as (
-        delete from plane.lease l
-        where l.job_id = p_job_id and l.attempt = p_attempt
-        returning l.*
-    ), kept as (
-        insert into plane.outcome (job_id, attempt, max_dequeues, claimed_at, finished_at, replaced, status, cache,
-            locked_by, result, error)
-        select g.job_id, g.attempt, g.max_dequeues, g.claimed_at, plane._now(),
-            concat(v_result, v_error) <> concat(p_result, p_error), 'done', p_cache, g.locked_by, v_result, v_error
-        from gone g
-    )
-    select g.* into v_lease from gone g;
+    if p_cache is not null then
+        perform plane._check_cache(p_cache);
+    end if;
+    if plane._is_large(p_result) or plane._is_large(p_error) then
+        perform plane._refuse_large(p_result, p_error);
+    end if;
+    delete from plane.lease l
+    where l.job_id = p_job_id and l.attempt = p_attempt
+    returning l.queue_id, l.max_dequeues, l.claimed_at, l.live_key, l.locked_by, l.serial_key,
+        (select q.notify from plane.queue q where q.id = l.queue_id) as notify
+    into v_lease;
     if not found then
         return false;
     end if;
+    insert into plane.outcome (job_id, attempt, max_dequeues, claimed_at, finished_at, replaced, status, cache,
+        locked_by, result, error)
+    values (p_job_id, p_attempt, v_lease.max_dequeues, v_lease.claimed_at, plane._now(),
+        concat(v_result, v_error) <> concat(p_result, p_error), 'done', p_cache, v_lease.locked_by, v_result, v_error);
     if p_blobs_of is not null then
         perform plane._share_blobs(p_job_id, p_blobs_of);
     end if;
-    perform plane._finish(v_lease.queue_id, v_lease.job_id, v_lease.live_key, v_lease.serial_key);
-    return true;
+    return plane._finish(v_lease.queue_id, p_job_id, v_lease.live_key, v_lease.serial_key, v_lease.notify);
 end;
 $$;
 

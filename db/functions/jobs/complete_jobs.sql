@@ -49,11 +49,7 @@ begin
         select (k.lease).job_id, (k.lease).attempt, (k.lease).max_dequeues, (k.lease).claimed_at, v_now,
             concat(s.result, s.error) <> concat(k.result, k.error), 'done', k.cache, (k.lease).locked_by, s.result, s.error
         from locked k
-        -- only what has a backslash can have what cannot be kept
-        cross join lateral (
-            select case when strpos(k.result::text, chr(92)) > 0 then plane._storable(k.result) else k.result end as result,
-                case when strpos(k.error::text, chr(92)) > 0 then plane._storable(k.error) else k.error end as error
-            offset 0) as s
+        cross join lateral (select plane._storable(k.result) as result, plane._storable(k.error) as error offset 0) as s
         where (k.lease).job_id is not null
     )
     select array_agg((k.lease).job_id is not null order by k.ord),

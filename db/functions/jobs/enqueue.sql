@@ -27,14 +27,20 @@ create or replace function plane.enqueue(
     set jit = off
 as $$
 declare
-    v_queue plane.queue := plane._queue_named(p_queue);
+    v_job record;
 begin
-    perform plane._check_job(p_operation, p_params, p_envelope);
-    perform plane._check_settings(p_dedupe_key, p_serial_key, p_priority, p_available_at, p_max_dequeues, p_version);
-    return query
-    select e.job_id, e.coalesced
-    from plane._enqueue(v_queue, p_operation, p_version, p_params, p_envelope, null, p_dedupe_key, p_serial_key,
-        p_priority, p_available_at, p_max_dequeues, false, false) as e;
+    if plane._check_job(p_operation, p_params, p_envelope)
+        and (num_nonnulls(p_dedupe_key, p_serial_key, p_available_at, p_max_dequeues, p_version) > 0
+            or p_priority is distinct from 0)
+    then
+        perform plane._check_settings(p_dedupe_key, p_serial_key, p_priority, p_available_at, p_max_dequeues, p_version);
+    end if;
+    lock table plane.ready in row exclusive mode;
+    v_job := plane._enqueue(plane._queue_named(p_queue), p_operation, p_version, p_params, p_envelope, null,
+        p_dedupe_key, p_serial_key, p_priority, p_available_at, p_max_dequeues, false, false);
+    job_id := v_job.job_id;
+    coalesced := v_job.coalesced;
+    return next;
 end;
 $$;
 

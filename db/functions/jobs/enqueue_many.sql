@@ -84,7 +84,7 @@ begin
             order by j.id)) or v_is_ready;
     end if;
     if v_is_ready then
-        perform plane._tell_ready(v_queue);
+        perform plane._tell_ready(v_queue.id);
     end if;
     if v_ids <> v_own_ids then
         perform plane._pull_forward_many(v_queue, p_jobs, v_ids, v_own_ids);

@@ -20,7 +20,9 @@ as $$
 declare
     v_lease plane.lease;
 begin
-    perform plane._check_settled(null, p_error);
+    if plane._is_large(p_error) then
+        perform plane._refuse_large(null, p_error);
+    end if;
     if p_retry_in < interval '0' or p_retry_in > interval '365 days' then
         raise exception using
             errcode = '22023',

@@ -20,7 +20,9 @@ declare
     v_result json := plane._storable(p_result);
     v_lease  plane.lease;
 begin
-    perform plane._check_settled(p_result, null);
+    if plane._is_large(p_result) then
+        perform plane._refuse_large(p_result, null);
+    end if;
     delete from plane.lease l
     where l.job_id = p_job_id and l.attempt = p_attempt and l.cancelled_by is not null
     returning l.* into v_lease;

@@ -25,7 +25,9 @@ declare
     v_queue plane.queue := plane._queue_named(p_queue);
     v_now   timestamptz := plane._now();
 begin
-    perform plane._check_worker(p_worker);
+    if not plane._is_name(p_worker) then
+        perform plane._refuse_worker(p_worker);
+    end if;
     perform plane._check_cache(p_cache);
     -- NaN is above every number
     if coalesce(p_job_id, 0) < 1 or coalesce(p_attempt, 0) < 1 or p_version < 1

@@ -19,7 +19,9 @@ as $$
 declare
     v_now timestamptz := plane._now();
 begin
-    perform plane._check_worker(p_worker);
+    if not plane._is_name(p_worker) then
+        perform plane._refuse_worker(p_worker);
+    end if;
     if p_job_ids is null or p_attempts is null or cardinality(p_job_ids) <> cardinality(p_attempts) then
         raise exception using
             errcode = '22023',

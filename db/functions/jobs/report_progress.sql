@@ -23,6 +23,7 @@ as $$
 declare
     v_now       timestamptz := plane._now();
     v_lease     plane.lease;
+    v_notify    text;
     v_last      plane.progress;
     v_is_pushed boolean;
 begin
@@ -45,6 +46,7 @@ begin
             hint = 'Stop working on it and roll this batch back: another attempt does it, or nobody needs it any more.';
     end if;
 
+    select q.notify into v_notify from plane.queue q where q.id = v_lease.queue_id;
     select p.* into v_last
     from plane.progress p
     where p.job_id = p_job_id and p.attempt = p_attempt
@@ -54,7 +56,7 @@ begin
     v_is_pushed := (v_last.pushed_at is null
             or v_now not between v_last.pushed_at and v_last.pushed_at + interval '249 ms'
             or p_done >= p_total and coalesce(v_last.done < v_last.total, true))
-        and plane._is_heard(v_lease.queue_id, p_job_id);
+        and (v_notify = 'always' or v_notify = 'waiters' and plane._is_awaited(p_job_id));
     insert into plane.progress (job_id, attempt, done, total, pushed_at, message)
     values (p_job_id, p_attempt, p_done, p_total, case when v_is_pushed then v_now else v_last.pushed_at end, p_message);
     if v_is_pushed then

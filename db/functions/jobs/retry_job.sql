@@ -38,7 +38,7 @@ begin
     end if;
     delete from plane.outcome o where o.job_id = p_job_id returning o.attempt into v_attempt;
     perform plane._redrive(p_job_id, v_attempt, null);
-    perform plane._tell_ready(v_queue);
+    perform plane._tell_ready(v_queue.id);
     return p_job_id;
 end;
 $$;

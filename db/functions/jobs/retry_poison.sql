@@ -64,7 +64,7 @@ begin
         perform plane._redrive(v_job, v_attempt, v_now + p_spread * v_share);
     end loop;
     if cardinality(v_taken) > 0 then
-        perform plane._tell_ready(v_queue);
+        perform plane._tell_ready(v_queue.id);
     end if;
     return cardinality(v_taken);
 end;

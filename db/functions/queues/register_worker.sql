@@ -14,7 +14,9 @@ declare
     v_queue plane.queue := plane._queue_named(p_queue);
     v_now   timestamptz := plane._now();
 begin
-    perform plane._check_worker(p_worker);
+    if not plane._is_name(p_worker) then
+        perform plane._refuse_worker(p_worker);
+    end if;
     if jsonb_typeof(p_info) is distinct from 'object' then
         raise exception using
             errcode = 'PL422',

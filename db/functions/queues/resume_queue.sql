@@ -13,7 +13,7 @@ declare
 begin
     update plane.queue q set paused_at = null where q.id = v_queue.id and q.paused_at is not null;
     if found then
-        perform plane._tell_ready(v_queue);
+        perform plane._tell_ready(v_queue.id);
     end if;
 end;
 $$;

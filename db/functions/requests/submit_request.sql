@@ -23,11 +23,14 @@ create or replace function plane.submit_request(
     set jit = off
 as $$
 declare
-    v_queue     plane.queue := plane._queue_named(p_queue);
+    v_queue     plane.queue;
     v_operation plane.operation;
     v_scope_key text;
+    v_job       record;
 begin
     perform plane._check_job(p_operation, p_params, p_envelope);
+    lock table plane.ready in row exclusive mode;
+    v_queue := plane._queue_named(p_queue);
     v_operation := plane._operation_named(v_queue, p_operation, p_version);
     if jsonb_typeof(p_envelope -> 'client') is distinct from 'string'
         or jsonb_typeof(p_envelope -> 'actor') is distinct from 'string'
@@ -41,11 +44,12 @@ begin
     end if;
     v_scope_key := plane.scope_key(p_envelope ->> 'client', p_envelope -> 'scope', (p_envelope ->> 'staff')::boolean,
         case when v_operation.per_actor then p_envelope ->> 'actor' end);
-    return query
-    select e.job_id, e.coalesced
-    from plane._enqueue(v_queue, p_operation, v_operation.version, p_params, p_envelope, v_scope_key,
+    v_job := plane._enqueue(v_queue, p_operation, v_operation.version, p_params, p_envelope, v_scope_key,
         plane.dedupe_key(p_queue, p_operation, v_operation.version, p_envelope ->> 'client', v_scope_key, p_params),
-        null, 0, null, null, true, coalesce(p_fresh, false)) as e;
+        null, 0, null, null, true, coalesce(p_fresh, false));
+    job_id := v_job.job_id;
+    coalesced := v_job.coalesced;
+    return next;
 end;
 $$;
 
@@ -56,8 +60,9 @@ comment on function plane.submit_request(text, text, jsonb, jsonb, integer, bool
 'Ask a surface a question: one job for all who ask the same within one scope; returns (job_id bigint, coalesced boolean).
 p_envelope: {"client" text, "actor" text, "staff" boolean, "scope" array}, from verified claims only.
 p_version NULL: the newest. p_fresh: caches are not used; an attempt under way that may use them is not joined.
-Waits at most half a second for another transaction that is asking the same (lock_not_available then: try again).
+Waits at most half a second for another transaction that is asking the same, whatever the caller''s lock_timeout.
 Raises 22023 an operation has a name of 1 to 200 characters.
+Raises 55P03 canceling statement due to lock timeout.
 Raises PL404 no such operation.
 Raises PL404 no such queue.
 Raises PL413 params and envelope are limited to 256 KiB.

@@ -29,9 +29,9 @@ begin
             hint = 'Call it again for more.';
     end if;
     for v_queue in select q.* from plane.queue q order by q.id loop
-        v_moved := plane._look_at_time(v_queue, v_now, null, p_limit);
+        v_moved := plane._look_at_time(v_queue.id, v_now, null, p_limit);
         if v_moved > 0 then
-            perform plane._tell_ready(v_queue);
+            perform plane._tell_ready(v_queue.id);
         end if;
         v_total := v_total + v_moved;
     end loop;

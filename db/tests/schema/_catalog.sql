@@ -58,12 +58,8 @@ join plane_function f on f.oid = c.caller
 join own o on o.oid = c.callee
 group by f.signature, f.is_helper, o.sqlstate, o.message;
 
--- The errors that a comment announces, a line each; a wait that ends by its timeout may be told in words.
+-- The errors that a comment announces, a line each.
 create temporary view plane_announces as
 select f.signature, f.is_helper, said.error[1] as sqlstate, said.error[2] as message
 from plane_function f
-cross join regexp_matches(f.comment, '^Raises (\w{5}) (.+)\.$', 'gn') as said (error)
-union
-select f.signature, f.is_helper, '55P03', 'canceling statement due to lock timeout'
-from plane_function f
-where not f.is_helper and f.comment ~ '\mlock_not_available\M';
+cross join regexp_matches(f.comment, '^Raises (\w{5}) (.+)\.$', 'gn') as said (error);

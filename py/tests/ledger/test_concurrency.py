@@ -133,11 +133,12 @@ def test_a_floor_that_somebody_else_set_loses_no_job(
     """The scan floor is a custom setting, so any pooled caller can overwrite it."""
     worker = workers[0]
     assert claim(worker) is None
-    ((setting, mark),) = stage.look(
-        "select 'plane.floors_' || id, '{now}|{now}|1||{{900000000,900000000}}' from plane.queue"
+    worker.run(
+        """
+        select set_config('plane.floors_1', hashtext(note) || '#' || note, false)
+        from concat('{900000000,900000000}|', floor(extract(epoch from now()) * 1000), '|0|1|') as note
+        """
     )
-    now = worker.value("select (extract(epoch from plane_now) * 1000)::bigint from now() plane_now")
-    worker.run("select set_config(%s, %s, false)", setting, mark.format(now=now))
     job_id = enqueue(producers[0])
 
     later(stage, 120)

@@ -13,7 +13,6 @@ READ_WHOLE = {
     # Statements that read a whole index where its table, or partition, was empty when they were
     # planned, and until it is analyzed.
     ("claim", "Index Scan of the whole of job"),
-    ("claim_one", "Index Scan of the whole of job"),
     ("complete_jobs", "Index Only Scan of the whole of waiter"),
     ("enqueue_many", "Index Scan of the whole of job"),
 }

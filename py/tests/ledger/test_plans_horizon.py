@@ -88,8 +88,9 @@ def finish(call: Call) -> None:
     call("complete_job", "complete_job(%s, %s, '{}')", *job)
 
 
-LEVELS = {"enqueue": 1, "claim_one": 3, "complete_job": 2}
-"""Pages that a call may grow by, since indexes have one level more in the end."""
+LEVELS = {"enqueue": 1, "claim_one": 4, "complete_job": 2}
+"""Pages that a call may grow by, since indexes have one level more in the end: a claim asks one of
+ready for two lanes, and writes two of lease."""
 
 MANY = {**LEVELS, "enqueue_many": 3, "claim": 8, "complete_jobs": 2, "claim_one": 8}
 """The same; and what died since the floor last moved, a second ago, is some pages."""

@@ -1,21 +1,19 @@
 -- _floors: a claim begins where no ready row can be before.
 -- A transaction that has written moves no floor, and pgTAP writes: so this file commits what it needs, lets each
 -- statement be a transaction of its own, and takes everything away at its end.
-select plan(30);
+select plan(31);
 
 -- the floors that a claim at this moment would go by; lanes of priority -1 and 0, came back and fresh each
 create function pg_temp.floors(p_at timestamptz) returns bigint[] language sql volatile as $$
-    select plane._floors(q, p_at) from plane.queue q where q.name = 'floors'
-$$;
--- lets the session remember this mark
-create function pg_temp.mark(p_mark text) returns text language sql volatile as $$
-    select set_config('plane.floors_' || q.id, p_mark, false) from plane.queue q where q.name = 'floors'
+    select plane._floors(q.id, q.lanes, p_at) from plane.queue q where q.name = 'floors'
 $$;
 -- lets it remember that it moved its floors at noon and noted that position then, when nobody was writing
 create function pg_temp.remember(p_floors bigint[], p_noted bigint, p_next_whole_scan timestamptz default '2030-01-01 12:05+00')
     returns text language sql volatile as $$
-    select pg_temp.mark(concat_ws('|', (extract(epoch from timestamptz '2030-01-01 12:00+00') * 1000)::bigint,
-        (extract(epoch from p_next_whole_scan) * 1000)::bigint, p_noted, '', p_floors::text))
+    select plane._note('plane.floors_' || q.id, concat_ws('|', p_floors::text,
+        (extract(epoch from timestamptz '2030-01-01 12:00+00') * 1000)::bigint,
+        (extract(epoch from p_next_whole_scan) * 1000)::bigint, p_noted, ''))
+    from plane.queue q where q.name = 'floors'
 $$;
 
 -- given a queue with ready jobs of two priorities, all committed
@@ -84,24 +82,37 @@ begin;
 select pg_temp.floors('2030-01-01 12:00:01+00') as floors \gset
 rollback;
 select is(
-    split_part(current_setting('plane.floors_' || id), '|', 5), '{1,1,1,1}', 'so is what the session remembers of it')
+    split_part(plane._recall('plane.floors_' || id), '|', 1), '{1,1,1,1}', 'so is what the session remembers of it')
 from plane.queue where name = 'floors';
 
--- when the memory is garbled
-create function pg_temp.ignores(p_mark text, p_what text) returns text language plpgsql volatile as $$
+-- when the memory is not of our making
+create function pg_temp.ignores(p_note text, p_what text) returns text language plpgsql volatile as $$
 begin
-    perform pg_temp.mark(p_mark);
+    perform set_config('plane.floors_' || q.id, p_note, false) from plane.queue q where q.name = 'floors';
     return is(pg_temp.floors('2030-01-01 12:00+00'), '{1,1,1,1}', p_what);
 end;
 $$;
 select pg_temp.ignores('', 'a memory that was emptied is none');
 select pg_temp.ignores('nonsense', 'nor is nonsense');
-select pg_temp.ignores('1|2|3||{}', 'nor one without floors');
-select pg_temp.ignores('1|2|3||{7,7}', 'nor one of other lanes');
-select pg_temp.ignores('1|2|3||{7,7,7,null}', 'nor one with a hole');
-select pg_temp.ignores('1|2|3||{7,7,7,-7}', 'nor one with a negative floor');
-select pg_temp.ignores('1|2|3|; drop table plane.job|{7,7,7,7}', 'nor one with something else between');
-select pg_temp.ignores(repeat('9', 40) || '|2|3||{7,7,7,7}', 'nor one of numbers too large');
+select pg_temp.ignores('{7,7,7,7}|1|2|3|', 'nor one that is not signed');
+select pg_temp.ignores('1#{7,7,7,7}|1|2|3|', 'nor one under another''s signature');
+select plane._note('plane.floors_' || id, '{7,7}|1|2|3|') from plane.queue where name = 'floors' \g /dev/null
+select is(pg_temp.floors('2030-01-01 12:00+00'), '{1,1,1,1}', 'nor one of other lanes');
+
+-- when a claim has noted its floors
+create function pg_temp.known(p_at timestamptz) returns bigint[] language sql volatile as $$
+    select plane._known_floors(current_setting('plane.claims_' || q.id, true), q.lanes, p_at)
+    from plane.queue q where q.name = 'floors'
+$$;
+select plane._look_around(id, lanes, '2030-01-01 12:00:00.11+00') from plane.queue where name = 'floors' \g /dev/null
+select is(pg_temp.known('2030-01-01 12:00:00.19+00'), '{1,1,1,1}', 'another one goes by them');
+select is(pg_temp.known('2030-01-01 12:00:00.2+00'), null, 'in the same tenth of a second only');
+select is(
+    (select plane._known_floors(current_setting('plane.claims_' || id), lanes || 9, '2030-01-01 12:00:00.19+00')
+        from plane.queue where name = 'floors'), null, 'and where the lanes are the same');
+select set_config('plane.claims_' || id, replace(current_setting('plane.claims_' || id), '{1,', '{2,'), false)
+from plane.queue where name = 'floors' \g /dev/null
+select is(pg_temp.known('2030-01-01 12:00:00.19+00'), null, 'what somebody changed is not gone by');
 
 -- when somebody poisoned it with floors above what was ever drawn
 select pg_temp.remember('{999999999999999,999999999999999,999999999999999,999999999999999}', 999999999999999) \g /dev/null

@@ -1,7 +1,7 @@
 -- claim_one: the oldest claimable job, the most urgent lane first; work that came back before fresh work.
 begin;
 \ir ../../_clock.sql
-select plan(37);
+select plan(38);
 
 create function pg_temp.claims(p_operation text, p_what text) returns text language sql as $$
     select is((select operation from plane.claim_one('claim_one', 'w1')), p_operation, p_what)
@@ -114,10 +114,13 @@ end;
 $$;
 select pg_temp.lapses('', 'a lapsed job is found although the setting was emptied');
 select pg_temp.lapses('nonsense', 'although it holds nonsense');
-select pg_temp.lapses('999999999999999|999999999999999', 'although it says that everything has been looked at for ever');
-select pg_temp.lapses('1|2', 'although it says that nothing ever was');
+select pg_temp.lapses('999999999999999|999999999999999', 'although it is not signed');
+create function pg_temp.signed(p_note text) returns text language sql as $$ select hashtext(p_note) || '#' || p_note $$;
 select pg_temp.lapses(
-    format('%s|%s', ms + 60000, ms + 660000), 'although it is a plausible lie, within ten minutes', '10 min')
+    pg_temp.signed('999999999999999|999999999999999'), 'although it says that everything has been looked at for ever');
+select pg_temp.lapses(pg_temp.signed('1|2'), 'although it says that nothing ever was');
+select pg_temp.lapses(
+    pg_temp.signed(format('%s|%s', ms + 60000, ms + 660000)), 'although it is a plausible lie, within ten minutes', '10 min')
 from (select (extract(epoch from plane._now()) * 1000)::bigint as ms) as now;
 
 -- given a queue that wakes only workers that sleep

@@ -1,0 +1,19 @@
+-- _known_floors: the scan floors that a claim of this session went by in this same tenth of a second, as it noted them.
+-- An expression: it is all that most claims do before they scan. The note is signed, since anybody can write a setting.
+create or replace function plane._known_floors(
+    p_note  text,
+    p_lanes integer[],
+    p_now   timestamptz
+)
+    returns bigint[]
+    language sql
+    stable
+return case
+    when split_part(p_note, '#', 1) = plane._floor_signature(split_part(p_note, '#', 2), p_lanes, p_now)
+    then split_part(p_note, '#', 2)::bigint[]
+end;
+
+revoke all on function plane._known_floors(text, integer[], timestamptz) from public;
+
+comment on function plane._known_floors(text, integer[], timestamptz) is
+'The floors in a note of _look_around; NULL where it is of another time, of other lanes, or not of our making.';
