@@ -1,6 +1,6 @@
 -- _open_range: bounds the open-ended range, which is empty but for an accident, puts a new open-ended one after it, and lets
 -- ids go on in the bounded one. A range has room for ten thousand million ids, of which it uses few: so its partition needs
--- not be read to prove the bound, and a hundred years of ranges stay below 2^53. Locks: plane.ready, so that nobody draws
+-- not be read to prove the bound, and two hundred years of ranges stay below 2^53. Locks: plane.ready, so that nobody draws
 -- an id or a position meanwhile, then the partitioned tables.
 create or replace function plane._open_range()
     returns text

@@ -1,5 +1,5 @@
 -- _range_is_full: whether new ids are to go on in a range of their own. The more ranges there are, the longer the next one
--- grows, so that any rate and any retention end up with a dozen or two: a look-up by id pays a little for each.
+-- grows, so that any rate and any retention end up with a dozen or so: a claim pays two microseconds for each.
 create or replace function plane._range_is_full()
     returns boolean
     language plpgsql
@@ -7,7 +7,7 @@ create or replace function plane._range_is_full()
 as $$
 declare
     v_next   bigint := coalesce(pg_sequence_last_value('plane.job_id_seq'), 0) + 1;
-    v_growth float8 := (select 2 ^ (greatest(count(*) - 6, 0) / 3.0) from plane._ranges());
+    v_growth float8 := (select 2 ^ (greatest(count(*) - 4, 0) / 2.0) from plane._ranges());
     v_lower  bigint;
     v_upper  bigint;
     v_since  timestamptz;
@@ -25,12 +25,12 @@ begin
     where j.id >= v_lower and j.id < v_upper
     order by j.id
     limit 1;
-    return found and (v_next - v_lower > 5000000 * v_growth or v_since < plane._now() - interval '1 hour' * v_growth);
+    return found and (v_next - v_lower > 10000000 * v_growth or v_since < plane._now() - interval '2 hours' * v_growth);
 end;
 $$;
 
 revoke all on function plane._range_is_full() from public;
 
 comment on function plane._range_is_full() is
-'Whether the range that ids are drawn in has jobs, and is an hour old or has 5 million ids: twice that with each three
-ranges beyond six. Always, when it is the open-ended one.';
+'Whether the range that ids are drawn in has jobs, and is two hours old or has used 10 million ids: twice that with each
+two ranges beyond four. Always, when it is the open-ended one.';

@@ -29,8 +29,8 @@ select pg_temp.freeze('2030-01-01 12:00+00');
 select plane.enqueue('maintain', 'fails'), plane.enqueue('maintain', 'works', p_dedupe_key => 'key'),
     plane.enqueue('maintain', 'stops') \g /dev/null
 select job_id as waits from plane.enqueue('maintain', 'waits', p_available_at => '2031-01-01') \gset
-select pg_temp.later('1 h');
-select is_empty('select * from plane.maintain()', 'for an hour they come to one range');
+select pg_temp.later('2 h');
+select is_empty('select * from plane.maintain()', 'for two hours they come to one range');
 select pg_temp.later('1 ms');
 select results_eq(
     'select step, subject from plane.maintain()', $$ values ('opened', 'ids from 10000000000 on') $$,
