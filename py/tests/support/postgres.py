@@ -26,6 +26,7 @@ from psycopg.conninfo import conninfo_to_dict
 from testing.postgresql import Postgresql
 
 from pgplane.schema import migrations
+from pgplane.schema.tree import Tree
 
 ROOT = Path(__file__).resolve().parents[3]
 """The repository."""
@@ -112,9 +113,14 @@ def _url(parts: dict[str, Any], **changes: str) -> str:
 
 
 def install_plane(url: str) -> None:
-    """Bootstrap the database at `url` (a superuser's) and migrate it to the newest version."""
-    migrations.bootstrap(url)
-    migrations.migrate(url)
+    """Bootstrap the database at `url` (a superuser's) and migrate it to the newest version.
+
+    `PLANE_TEST_TREE` names another SQL tree than this one, to run tests against.
+    """
+    other = os.environ.get("PLANE_TEST_TREE")
+    tree = Tree(Path(other)) if other else None
+    migrations.bootstrap(url, tree)
+    migrations.migrate(url, tree)
 
 
 class Server(Postgresql):  # type: ignore[misc]
