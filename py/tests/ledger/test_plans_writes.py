@@ -28,11 +28,11 @@ FAST_PATH = 16
 LOCKS: dict[str, int] = {
     # a call: relation locks until its transaction ends. A table counts with each index that the
     # plan reads, a partitioned one with each partition and its index.
-    "enqueue": 11,
-    "enqueue keyed": 20,
-    "claim_one": 14,
-    "claim_one, looking at all": 31,
-    "claim(10)": 14,
+    "enqueue": 8,
+    "enqueue keyed": 18,
+    "claim_one": 10,
+    "claim_one, looking at all": 26,
+    "claim(10)": 11,
     "renew_leases": 13,
     "complete_job": 11,
     "complete_jobs": 13,
