@@ -7,7 +7,7 @@ before that look, so it is the proof that finds the job.
 import pytest
 
 from ..support.sessions import Session, Stage
-from ..support.steps import A_LONG_TIME, CLAIM, claim, complete, enqueue, make_queue
+from ..support.steps import A_LONG_TIME, CLAIM, claim, complete, enqueue, make_queue, stand_at
 
 BEFORE_THE_NEXT_WHOLE_LOOK = (1, 2, 3, 4)
 """Seconds: a floor moves at each."""
@@ -15,23 +15,8 @@ BEFORE_THE_NEXT_WHOLE_LOOK = (1, 2, 3, 4)
 
 @pytest.fixture(autouse=True)
 def mail(stage: Stage) -> None:
-    later(stage, 0)
+    stand_at(stage, 0)
     make_queue(stage)
-
-
-def later(stage: Stage, seconds: int) -> None:
-    """Let the ledger's clock stand so many seconds after the beginning.
-
-    A session with a setting test.seconds has it stand there instead: a transaction that sees the
-    past hears of nothing else.
-    """
-    stage.look(
-        f"""
-        create or replace function plane._now() returns timestamptz language sql volatile
-        return timestamptz '2030-01-01 00:00Z' + interval '1 second' * coalesce(
-            nullif(pg_catalog.current_setting('test.seconds', true), '')::integer, {seconds})
-        """
-    )
 
 
 def finds_nothing(stage: Stage, worker: Session, since: int = 0) -> None:
@@ -40,7 +25,7 @@ def finds_nothing(stage: Stage, worker: Session, since: int = 0) -> None:
         if worker.in_transaction:
             worker.run(f"set test.seconds = {since + seconds}")
         else:
-            later(stage, since + seconds)
+            stand_at(stage, since + seconds)
         assert claim(worker) is None
 
 
@@ -51,12 +36,12 @@ def test_an_inserter_that_prepares_after_it_was_seen_is_not_passed_over(
     assert claim(worker) is None
     early.begin()
     late = enqueue(early)
-    later(stage, 1)
+    stand_at(stage, 1)
     assert claim(worker) is None
     early.run("prepare transaction 'late'")
     try:
         for seconds in (2, 3):
-            later(stage, seconds)
+            stand_at(stage, seconds)
             assert claim(worker) is None
     finally:
         early.run("commit prepared 'late'")
@@ -89,7 +74,7 @@ def test_a_claimer_that_goes_back_to_a_savepoint_loses_no_job(
     s1.begin()
     s1.run("savepoint before")
     assert claim(s1) == (first, 1)
-    later(stage, 1)
+    stand_at(stage, 1)
     assert claim(s1) == (second, 1)
     finds_nothing(stage, s2)
     assert claim(s1) is None
@@ -205,7 +190,7 @@ def test_a_job_is_not_passed_over_while_whoever_placed_it_is_open(
     before, call = PLACED_BY[placed_by]
     for sql in before:
         stage.look(sql)
-    later(stage, A_LONG_TIME)
+    stand_at(stage, A_LONG_TIME)
     opened.begin()
     opened.run(call)
     stage.look("select plane.resume_queue('mail')")
@@ -227,7 +212,7 @@ def test_nobody_draws_a_position_before_it_has_the_lock(
     before, call = PLACED_BY[placed_by]
     for sql in before:
         stage.look(sql)
-    later(stage, A_LONG_TIME)
+    stand_at(stage, A_LONG_TIME)
     drawn = "select last_value, is_called from plane.job_id_seq"
     so_far = stage.look(drawn)
 
@@ -261,7 +246,7 @@ def test_a_job_that_commits_while_a_floor_moves_is_seen(
     early.begin()
     late = enqueue(early)
     assert claim(worker) is None
-    later(stage, 1)
+    stand_at(stage, 1)
 
     gate.begin()
     gate.run("select pg_advisory_xact_lock(1)")
@@ -281,11 +266,11 @@ def test_a_lease_that_shows_long_after_it_lapsed_is_taken_over(
     s1.begin()
     assert claim(s1) == (job_id, 1)
     for seconds in range(10):
-        later(stage, A_LONG_TIME + seconds)
+        stand_at(stage, A_LONG_TIME + seconds)
         assert claim(s2) is None
     s1.commit()
 
-    later(stage, A_LONG_TIME + 20)
+    stand_at(stage, A_LONG_TIME + 20)
     assert claim(s2) == (job_id, 2)
     assert not complete(s1, job_id, 1)
 
@@ -297,7 +282,7 @@ def test_a_look_at_time_that_somebody_put_off_is_made_within_ten_minutes(
     job_id = enqueue(producers[0])
     s1, s2 = workers
     assert claim(s1) == (job_id, 1)
-    later(stage, A_LONG_TIME)
+    stand_at(stage, A_LONG_TIME)
     s2.run(
         """
         select set_config('plane.looked_1', hashtext(note) || '#' || note, false)
@@ -310,5 +295,5 @@ def test_a_look_at_time_that_somebody_put_off_is_made_within_ten_minutes(
     if within:
         assert claim(s2) is None
 
-    later(stage, A_LONG_TIME + within)
+    stand_at(stage, A_LONG_TIME + within)
     assert claim(s2) == (job_id, 2)

@@ -46,3 +46,18 @@ def later(stage: Stage, seconds: int) -> None:
         "create or replace function plane._now() returns timestamptz language sql volatile "
         f"return pg_catalog.clock_timestamp() + interval '{seconds} seconds'"
     )
+
+
+def stand_at(stage: Stage, seconds: int) -> None:
+    """Let the ledger's clock stand so many seconds after the beginning.
+
+    A session with a setting test.seconds has it stand there instead: a transaction that sees the
+    past hears of nothing else.
+    """
+    stage.look(
+        f"""
+        create or replace function plane._now() returns timestamptz language sql volatile
+        return timestamptz '2030-01-01 00:00Z' + interval '1 second' * coalesce(
+            nullif(pg_catalog.current_setting('test.seconds', true), '')::integer, {seconds})
+        """
+    )
