@@ -1,17 +1,19 @@
 -- _check_jobs: what a batch must satisfy. One quick look at all elements finds those that deserve a closer one:
--- faulty or large. A small one, too, may have numbers that are long once written out.
+-- faulty or large. A small one, too, may have numbers that are long once written out. Most batches are plain: their
+-- elements say no more than an operation and its params.
 create or replace function plane._check_jobs(
     p_jobs jsonb
 )
-    returns void
+    returns boolean
     language plpgsql
     stable
 as $$
 declare
     v_names constant text[] := array['operation', 'params', 'envelope', 'dedupe_key', 'serial_key', 'priority',
         'available_at', 'max_dequeues', 'version'];
-    v_element jsonb;
-    v_ord     bigint;
+    v_is_plain boolean;
+    v_closer   bigint[];
+    v_ord      bigint;
 begin
     if jsonb_typeof(p_jobs) is distinct from 'array' then
         raise exception using
@@ -20,17 +22,17 @@ begin
             detail = format('jobs=%s', coalesce(jsonb_typeof(p_jobs), 'NULL')),
             hint = 'Each object has the argument names of plane.enqueue, without p_, as keys.';
     end if;
-    for v_element, v_ord in
-        select e.value, e.ord
-        from jsonb_array_elements(p_jobs) with ordinality as e (value, ord)
-        where case
+    select coalesce(bool_and(s.look = 'plain'), true), array_agg(s.ord) filter (where s.look = 'closer')
+    into v_is_plain, v_closer
+    from (
+        select e.ord, case
             when jsonb_typeof(e.value) <> 'object' or pg_column_size(e.value) > 1024
-                or octet_length(e.value::text) > 65536 then true
+                or octet_length(e.value::text) > 65536 then 'closer'
             when jsonb_typeof(e.value -> 'operation') is distinct from 'string'
                 or length(e.value ->> 'operation') not between 1 and 200
-                or jsonb_typeof(e.value -> 'params') <> 'object' then true
-            when e.value - v_names[1:2] = '{}' then false
-            else e.value - v_names <> '{}'
+                or jsonb_typeof(e.value -> 'params') <> 'object' then 'closer'
+            when e.value - v_names[1:2] = '{}' then 'plain'
+            when e.value - v_names <> '{}'
                 or jsonb_typeof(e.value -> 'envelope') <> 'object'
                 or plane._wrong_type(e.value) is not null
                 or length(e.value ->> 'dedupe_key') not between 1 and 200
@@ -39,18 +41,25 @@ begin
                 or (e.value ->> 'priority')::numeric not between -32768 and 32767
                 or e.value ->> 'available_at' = 'infinity'
                 or (e.value ->> 'max_dequeues')::numeric not between 1 and 1000000
-                or (e.value ->> 'version')::numeric not between 1 and 2147483647
-        end
-    loop
-        perform plane._check_element(v_element, v_ord, v_names);
+                or (e.value ->> 'version')::numeric not between 1 and 2147483647 then 'closer'
+            else 'full'
+        end as look
+        from (
+            select jsonb_array_elements(p_jobs) as value, generate_series(1, jsonb_array_length(p_jobs)) as ord
+        ) as e
+        offset 0) as s;
+    foreach v_ord in array coalesce(v_closer, '{}') loop
+        perform plane._check_element(p_jobs -> (v_ord - 1)::integer, v_ord, v_names);
     end loop;
+    return v_is_plain;
 end;
 $$;
 
 revoke all on function plane._check_jobs(jsonb) from public;
 
 comment on function plane._check_jobs(jsonb) is
-'Refuses a batch with an element that enqueue would refuse, naming its number, from 1.
+'Refuses a batch with an element that enqueue would refuse, naming its number, from 1; true when all elements have an
+operation and params alone.
 Raises 22023 an argument has the wrong type.
 Raises 22023 an argument is out of range.
 Raises 22023 an operation has a name of 1 to 200 characters.

@@ -14,7 +14,7 @@ begin
     for v_line in
         select distinct on (j.serial_key) j.serial_key, j.id
         from unnest(p_job_ids) with ordinality as a (job_id, ord)
-        join plane.job j on j.id = a.job_id
+        cross join lateral (select f.* from plane.job f where f.id = a.job_id offset 0) as j
         order by j.serial_key, a.ord
     loop
         if plane._hold_line(p_queue.id, v_line.serial_key, v_line.id) then
@@ -27,7 +27,7 @@ begin
             -- an old snapshot still shows the head that this one followed
             (select bool_or(l.job_id = j.id) from plane.line l where l.queue_id = p_queue.id and l.serial_key = j.serial_key) as is_head
         from unnest(p_job_ids) with ordinality as a (job_id, ord)
-        join plane.job j on j.id = a.job_id
+        cross join lateral (select f.* from plane.job f where f.id = a.job_id offset 0) as j
         order by a.ord
     ), headed as (
         insert into plane.ready (queue_id, lane, pos, job_id, dequeue_count, max_dequeues, fresh)

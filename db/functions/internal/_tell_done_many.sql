@@ -23,7 +23,7 @@ begin
             or l.queue_id = any (v_waiters)
                 -- an older snapshot cannot see who has just come
                 and (current_setting('transaction_isolation') <> 'read committed'
-                    or exists (select from plane.waiter w where w.job_id = l.job_id))
+                    or (select true from plane.waiter w where w.job_id = l.job_id limit 1))
     ) as t
     group by t.payload;
 end;

@@ -1,4 +1,5 @@
 -- claim: claim_one for several at once; the same order, the same fence.
+-- Each job is read by a look-up of its own: a join might be planned over the whole index while that looks empty.
 create or replace function plane.claim(
     p_queue  text,
     p_worker text,
@@ -57,7 +58,7 @@ begin
             ), picked as materialized (
                 select g.lane, g.pos, g.dequeue_count + 1 as attempt, g.max_dequeues as budget, g.fresh, j.*
                 from gone g
-                join plane.job j on j.id = g.job_id
+                cross join lateral (select f.* from plane.job f where f.id = g.job_id offset 0) as j
             ), held as (
                 insert into plane.lease (job_id, queue_id, attempt, max_dequeues, priority, fresh,
                     claimed_at, expires_at, live_key, locked_by, serial_key)

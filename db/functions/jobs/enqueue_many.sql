@@ -1,6 +1,6 @@
 -- enqueue_many: enqueue for thousands at once; all of them or none.
--- Locks: the queue's row for a priority that is new to it, plane.ready before a position is drawn, dedupe keys in
--- sorted order, serial keys in sorted order. An element that repeats a key of the batch joins the first one's job.
+-- Locks: plane.ready before the queue is read and a position is drawn, the queue's row for a priority that is new to it,
+-- dedupe keys in sorted order, serial keys in sorted order. An element that repeats a key of the batch joins the first one's job.
 create or replace function plane.enqueue_many(
     p_queue text,
     p_jobs  jsonb
@@ -19,15 +19,28 @@ create or replace function plane.enqueue_many(
 as $$
 #variable_conflict use_column
 declare
-    v_queue    plane.queue := plane._queue_named(p_queue);
+    v_queue    plane.queue;
     v_now      timestamptz := plane._now();
+    v_is_plain boolean;
     v_own_ids  bigint[];
     v_ids      bigint[];
     v_asked    integer[];
     v_given    integer[];
     v_is_ready boolean;
 begin
-    perform plane._check_jobs(p_jobs);
+    v_is_plain := plane._check_jobs(p_jobs);
+    lock table plane.ready in row exclusive mode;
+    v_queue := plane._queue_named(p_queue);
+    if current_setting('transaction_isolation') <> 'read committed' then
+        perform plane._check_there(v_queue);
+    end if;
+    v_own_ids := array(select nextval('plane.job_id_seq') from generate_series(1, jsonb_array_length(p_jobs)));
+    if v_is_plain and v_queue.max_depth is null then
+        perform plane._place_plain(v_queue, p_jobs, v_own_ids);
+        return query select generate_series(1, cardinality(v_own_ids))::bigint, unnest(v_own_ids), false;
+        return;
+    end if;
+
     if p_jobs @? '$[*].priority' then
         v_asked := array(
             select distinct (e.value ->> 'priority')::numeric::integer
@@ -36,9 +49,6 @@ begin
         v_given := array(select plane._open_priority(v_queue, a.priority) from unnest(v_asked) as a (priority));
     end if;
 
-    lock table plane.ready in row exclusive mode;
-    perform plane._check_there(v_queue);
-    v_own_ids := array(select nextval('plane.job_id_seq') from generate_series(1, jsonb_array_length(p_jobs)));
     v_ids := v_own_ids;
     if p_jobs @? '$[*].dedupe_key' then
         v_ids := plane._coalesce(v_queue, p_jobs, v_own_ids);
@@ -72,14 +82,14 @@ begin
         insert into plane.due (job_id, queue_id, priority, available_at, reason, dequeue_count, max_dequeues, fresh)
         select j.id, v_queue.id, j.priority, j.available_at, 'scheduled', 0, j.max_dequeues, false
         from unnest(v_ids, v_own_ids) as o (id, own_id)
-        join plane.job j on j.id = o.id
+        cross join lateral (select f.* from plane.job f where f.id = o.id offset 0) as j
         where o.id = o.own_id and j.available_at is not null;
     end if;
     if p_jobs @? '$[*].serial_key' then
         v_is_ready := plane._join_lines(v_queue, array(
             select j.id
             from unnest(v_ids, v_own_ids) as o (id, own_id)
-            join plane.job j on j.id = o.id
+            cross join lateral (select f.* from plane.job f where f.id = o.id offset 0) as j
             where o.id = o.own_id and j.serial_key is not null and j.available_at is null
             order by j.id)) or v_is_ready;
     end if;

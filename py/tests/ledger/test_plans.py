@@ -9,13 +9,8 @@ import psycopg
 from ..support.costs import ENVELOPE, KEY
 from ..support.explain import Explaining, faults
 
-READ_WHOLE = {
-    # Statements that read a whole index where its table, or partition, was empty when they were
-    # planned, and until it is analyzed.
-    ("claim", "Index Scan of the whole of job"),
-    ("complete_jobs", "Index Only Scan of the whole of waiter"),
-    ("enqueue_many", "Index Scan of the whole of job"),
-}
+READ_WHOLE: set[tuple[str, str]] = set()
+"""Calls that may read a whole index, with what they read: none."""
 
 Call = Callable[..., list[tuple[Any, ...]]]
 
