@@ -27,6 +27,9 @@ begin
     end if;
     begin
         subject := nullif(plane._forget_workers(), 0) || ' workers, not seen for a day';
+        if subject is null and plane._forget_runs() then
+            subject := 'a day of telemetry';
+        end if;
         if subject is not null then
             step := 'forgot';
         else
@@ -47,8 +50,9 @@ grant execute on function plane.maintain() to plane_worker, plane_admin;
 
 comment on function plane.maintain() is
 'Remove finished work that its queue keeps no longer (create_queue: p_retention, p_poison_retention), by whole ranges of job
-ids, and give new ids a range of their own in time; forget workers not seen for a day. A bounded step a call; returns
-(step text, subject text) of what it did: opened, copied, removed or forgot, or left for now, and why; no row when nothing
-is to be done. Call it every few minutes, from as many places as you like: one works, the others return.
+ids, and give new ids a range of their own in time; forget workers not seen for a day, and telemetry of more than a week
+ago. A bounded step a call; returns (step text, subject text) of what it did: opened, copied, removed or forgot, or left for
+now, and why; no row when nothing is to be done. Call it every few minutes, from as many places as you like: one works, the
+others return.
 Raises PL409 a ledger is maintained under READ COMMITTED only.
 Role: plane_worker, plane_admin.';

@@ -2,8 +2,6 @@
 begin;
 \ir ../../_clock.sql
 select plan(9);
--- other tests that read telemetry take turns with this one
-lock table plane.run;
 
 create function pg_temp.days() returns setof text language sql as $$
     select to_char(recorded_at at time zone 'UTC', 'MM-DD') from plane.worker_runs where queue = 'forget_runs' order by recorded_at
@@ -15,6 +13,8 @@ $$;
 -- given a run at the end of each of nine days, and nobody who tidies
 select pg_temp.freeze('2030-01-01 23:59:59+00');
 select plane.create_queue('forget_runs');
+-- other tests that read telemetry take turns with this one
+lock table plane.run;
 select pg_temp.record(), pg_temp.later('1 day') from generate_series(1, 8) \g /dev/null
 select pg_temp.record();
 select is((select count(distinct r.tableoid) from plane.run r join plane.queue q on q.id = r.queue_id where q.name = 'forget_runs'), 9::bigint,

@@ -3,7 +3,7 @@ begin;
 \ir ../../_clock.sql
 select pg_temp.freeze('2030-01-01 12:00+00');
 \ir ../../_alone.sql
-select plan(35);
+select plan(39);
 
 -- what is in which range
 create function pg_temp.ranges() returns setof text language sql volatile as $$
@@ -129,6 +129,16 @@ select is((select count(*) from plane.operation), 1::bigint, 'operations stay, a
 select pg_temp.later('1 day');
 select plane.maintain() \g /dev/null
 select is((select count(*) from plane.operation), 0::bigint, 'and go with its last one');
+
+-- when telemetry is more than a week old
+select plane.record_run('maintain', 'new', 1, 1, 'send', 'done', plane._now()) \g /dev/null
+select pg_temp.later('7 days');
+select is_empty('select * from plane.maintain()', 'telemetry of a week ago stays');
+select pg_temp.later('1 day');
+select results_eq(
+    'select step, subject from plane.maintain()', $$ values ('forgot', 'a day of telemetry') $$, 'what is older goes, a day at once');
+select is((select count(*) from plane.run), 0::bigint, 'and is there no more');
+select is_empty('select * from plane.maintain()', 'which is done once');
 
 \ir ../../_together.sql
 select * from finish();
