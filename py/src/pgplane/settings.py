@@ -67,6 +67,8 @@ class Settings(BaseSettings):
     """How long one stream waits for its job."""
     sweep_seconds: Seconds = 5.0
     """How often an edge reads all that it waits for, and a worker sweeps the queues."""
+    reap_seconds: Seconds = 3600.0
+    """How long a worker pauses, at least, between removing bytes of blobs."""
     idle_ms: Annotated[int, Field(ge=1, le=2000)] = 100
     """First pause of an idle worker; each further one doubles, up to two seconds."""
     concurrency: Annotated[int, Field(ge=1, le=256)] = 4

@@ -90,6 +90,7 @@ async def test_attempts_come_back_by_failure_release_and_in_batches(
     assert await ledger.renew_leases(worker, "w", [(first.job_id, 2)]) == [(first.job_id, "lost")]
     assert await ledger.renew_leases(worker, "w", []) == []
     assert await ledger.sweep(edge) >= 0
+    assert await ledger.reap_blobs(worker) >= 0
 
 
 async def test_a_job_is_watched_and_stopped(

@@ -21,6 +21,7 @@ def test_everything_has_a_default() -> None:
     assert settings.queue_url is None
     assert (settings.idle_ms, settings.concurrency, settings.cache_entries) == (100, 4, 500)
     assert (settings.stream_seconds, settings.sweep_seconds, settings.grace_seconds) == (60, 5, 20)
+    assert settings.reap_seconds == 3600
     assert settings.jwt_algorithms == ("RS256", "ES256", "EdDSA")
 
 

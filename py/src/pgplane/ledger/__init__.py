@@ -38,7 +38,7 @@ from pgplane.ledger.requests import (
     submit_request,
     ticket_key,
 )
-from pgplane.ledger.upkeep import maintain, sweep
+from pgplane.ledger.upkeep import maintain, reap_blobs, sweep
 
 __all__ = [
     "await_job",
@@ -56,6 +56,7 @@ __all__ = [
     "get_results",
     "maintain",
     "pause_queue",
+    "reap_blobs",
     "register_manifest",
     "register_waiter",
     "register_worker",

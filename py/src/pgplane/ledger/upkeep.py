@@ -20,3 +20,12 @@ async def maintain(connection: Connection) -> list[Step]:
     It may take many seconds where much stays, and nobody waits for it. Roles: worker, admin.
     """
     return await rows(connection, _step_row, "select step, subject from plane.maintain()", ())
+
+
+async def reap_blobs(connection: Connection) -> int:
+    """Remove bytes of blobs that have expired; the steps it took, 0 when there is nothing to do.
+
+    About 64 MiB at most: for more, call it again. Roles: worker, admin.
+    """
+    steps: int = await value(connection, "select plane.reap_blobs()", ())
+    return steps

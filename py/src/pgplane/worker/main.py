@@ -137,10 +137,10 @@ async def _work(
         WarmConnection(where.queue_url, application_name=f"pgplane worker {purpose}")
         for purpose in ("claims", "settlements", "heartbeat")
     )
-    upkeep = WarmConnection(
+    rounds = WarmConnection(
         where.queue_url, application_name="pgplane worker upkeep", seconds=UPKEEP_SECONDS
     )
-    for connection in (claims, settlements, beats, upkeep):
+    for connection in (claims, settlements, beats, rounds):
         stack.push_async_callback(connection.close)
     pool = await stack.enter_async_context(client.pool(where.client_url, size=settings.concurrency))
     cache: TtlCache[Answer] = TtlCache(settings.cache_entries)
@@ -173,7 +173,8 @@ async def _work(
     signals.now_call(loop.stop)
     log.info("worker.started", worker=worker, queue=where.queue, surface=surface.name)
     async with asyncio.TaskGroup() as tasks:
-        by_the_way = [tasks.create_task(work.run()) for work in (heartbeat, Upkeep(upkeep))]
+        upkeep = Upkeep(rounds, reap_seconds=settings.reap_seconds)
+        by_the_way = [tasks.create_task(work.run()) for work in (heartbeat, upkeep)]
         await loop.run()
         for task in by_the_way:
             task.cancel()
