@@ -46,6 +46,8 @@ begin
                 union all
                 select 'broken', b.* from plane._broken_lines() b
                 union all
+                select 'broken', b.* from plane._broken_blobs() b
+                union all
                 select 'threat', t.* from plane._threat_queues() t
                 union all
                 select 'threat', t.* from plane._threat_transactions() t

@@ -1,7 +1,7 @@
 -- health: every broken promise and every threat is found by its name and its rows, with nothing else beside it.
 begin;
 \ir ../../_clock.sql
-select plan(51);
+select plan(58);
 
 -- words: the problems that a predicate can find, as its text has them.
 create function pg_temp.words(p_predicate text) returns setof text language sql as $$
@@ -157,6 +157,29 @@ select is_empty('select * from pg_temp.found()', 'where a note says that the hea
 select plane.sweep() \g /dev/null
 select is_empty('select from plane.line where serial_key = ''done''', 'for it is read');
 rollback to noted;
+
+-- when blobs are not what was written
+select plane.put_blob(:held, 1, 'text/plain', null, 'abc'), plane.append_blob(:held, 1, 1, 'de'), plane.append_blob(:held, 1, 1, 'f'),
+    plane.put_blob(:held, 1, 'text/plain', null, '') \g /dev/null
+select pg_temp.plants(format('delete from plane.blob where job_id = %s', :held),
+    format('chunk_without_blob broken health {%s}', :held), 'bytes of no blob');
+select pg_temp.plants(format('delete from plane.blob_chunk where job_id = %s and start = 5', :held),
+    format('blob_unlike_chunks broken health {%s}', :held), 'a blob that lacks its last bytes');
+select pg_temp.plants(format('delete from plane.blob_chunk where job_id = %s and start = 3', :held),
+    format('blob_unlike_chunks broken health {%s}', :held), 'or some before them');
+select pg_temp.plants(format('delete from plane.blob_chunk where job_id = %s', :held),
+    format('blob_unlike_chunks broken health {%s}', :held), 'or all');
+select pg_temp.plants(format('update plane.blob_chunk set data = ''xyz'' where job_id = %s and start = 3', :held),
+    format('blob_unlike_chunks broken health {%s}', :held), 'or has some twice');
+savepoint written;
+update plane.blob set reap_at = 'infinity' where job_id = :held and number = 2;
+select plane.complete_job(:held, 1), pg_temp.later('2 days') \g /dev/null
+select plane.reap_blobs(1) \g /dev/null
+select results_eq(
+    format('select array_agg(start order by start) from plane.blob_chunk where job_id = %s', :held), $$ values ('{3,5}'::bigint[]) $$,
+    'when its first bytes have expired');
+select is_empty($$ select from plane.health() where kind = 'broken' $$, 'it is well');
+rollback to written;
 
 -- when the sequence was set back
 select pg_temp.plants(format('update plane.ready set pos = (select last_value + 1000 from plane.job_id_seq) where job_id = %s', :released),
