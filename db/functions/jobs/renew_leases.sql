@@ -5,7 +5,7 @@ create or replace function plane.renew_leases(
     p_job_ids  bigint[],
     p_attempts integer[]
 )
-    returns table (job_id bigint, state text)
+    returns table (job_id bigint, state text, lease interval)
     language plpgsql
     volatile
     security definer
@@ -50,10 +50,11 @@ begin
         from locked k
         join plane.queue q on q.id = k.queue_id
         where l.job_id = k.job_id and l.attempt = k.attempt
-        returning l.job_id, l.attempt, l.cancelled_by
+        returning l.job_id, l.attempt, l.cancelled_by, q.lease
     )
     select h.job_id,
-        case when r.job_id is null then 'lost' when r.cancelled_by is null then 'held' else 'cancelling' end
+        case when r.job_id is null then 'lost' when r.cancelled_by is null then 'held' else 'cancelling' end,
+        r.lease
     from held h
     left join renewed r on r.job_id = h.job_id and r.attempt = h.attempt;
 end;
@@ -64,8 +65,8 @@ grant execute on function plane.renew_leases(text, bigint[], integer[]) to plane
 
 comment on function plane.renew_leases(text, bigint[], integer[]) is
 'Renew the leases of all that a worker holds, (job_ids[i], attempts[i]) each, and its presence;
-returns (job_id bigint, state text) for each: held, lost (another attempt, or none, has it now) or cancelling (stop it).
-Empty arrays renew the presence alone.
+returns (job_id bigint, state text, lease interval) for each: held, lost (another attempt, or none, has it now) or cancelling
+(stop it); and how long it holds from now on, NULL where it is lost. Empty arrays renew the presence alone.
 Raises 22023 a worker needs a name of 1 to 200 characters.
 Raises 22023 job_ids and attempts must be arrays of one length.
 Role: plane_worker.';

@@ -8,6 +8,7 @@ import pytest
 from pgplane import errors, ledger, session
 
 QUEUE = "surface-test"
+LEASE = timedelta(seconds=30)
 ENVELOPE = '{"client": "acme", "actor": "ada", "staff": false, "scope": ["EWR"]}'
 MANIFEST = (
     '[{"name": "echo", "version": 1, "params": {"type": "object"},'
@@ -20,7 +21,7 @@ async def worker(as_worker: str, as_admin: str) -> AsyncIterator[session.Connect
     """A worker's connection; the queue is there."""
     admin = await session.connect(as_admin, application_name="test admin")
     async with admin:
-        await ledger.create_queue(admin, QUEUE, lease=timedelta(seconds=30), backoff_factor=1.5)
+        await ledger.create_queue(admin, QUEUE, lease=LEASE, backoff_factor=1.5)
     connection = await session.connect(as_worker, application_name="test worker")
     async with connection:
         yield connection
@@ -34,7 +35,7 @@ async def edge(as_edge: str) -> AsyncIterator[session.Connection]:
 
 
 async def test_a_request_is_answered(edge: session.Connection, worker: session.Connection) -> None:
-    assert await ledger.register_worker(worker, "w", QUEUE) == timedelta(seconds=30)
+    assert await ledger.register_worker(worker, "w", QUEUE) == LEASE
     await ledger.register_manifest(worker, QUEUE, MANIFEST)
     params = '{"n": 12345678901234567890.10}'
     job_id, coalesced = await ledger.submit_request(edge, QUEUE, "echo", params, ENVELOPE)
@@ -54,7 +55,7 @@ async def test_a_request_is_answered(edge: session.Connection, worker: session.C
     assert claim.cache_key is not None
     assert not claim.fresh
     held = [(claim.job_id, claim.attempt)]
-    assert await ledger.renew_leases(worker, "w", held) == [(job_id, "held")]
+    assert await ledger.renew_leases(worker, "w", held) == [(job_id, "held", LEASE)]
     assert await ledger.complete_job(worker, job_id, 1, result='{"n": 1.50}', cache="hit")
     assert not await ledger.complete_job(worker, job_id, 1, result="2")
 
@@ -87,7 +88,8 @@ async def test_attempts_come_back_by_failure_release_and_in_batches(
     assert (again.job_id, again.attempt) == (first.job_id, 2)
     assert await ledger.fail_job(worker, first.job_id, 2, "{}", timedelta(hours=1)) == "pending"
     assert await ledger.claim(worker, QUEUE, "w", 10) == []
-    assert await ledger.renew_leases(worker, "w", [(first.job_id, 2)]) == [(first.job_id, "lost")]
+    lost = (first.job_id, "lost", None)
+    assert await ledger.renew_leases(worker, "w", [(first.job_id, 2)]) == [lost]
     assert await ledger.renew_leases(worker, "w", []) == []
     assert await ledger.sweep(edge) >= 0
     assert await ledger.reap_blobs(worker) >= 0
@@ -107,7 +109,8 @@ async def test_a_job_is_watched_and_stopped(
         assert await ledger.report_progress(worker, job_id, 1, 1) == "held"
         assert not await ledger.finish_cancel(worker, job_id, 1)
         assert await ledger.request_cancel(admin, job_id, "ann") == "cancelling"
-        assert await ledger.renew_leases(worker, "w", [(job_id, 1)]) == [(job_id, "cancelling")]
+        cancelling = (job_id, "cancelling", LEASE)
+        assert await ledger.renew_leases(worker, "w", [(job_id, 1)]) == [cancelling]
         assert await ledger.report_progress(worker, job_id, 1, 2, 3, "rows") == "cancelling"
         assert await ledger.finish_cancel(worker, job_id, 1, result='{"rows": 2}')
         with pytest.raises(errors.Conflict, match="no longer holds"):

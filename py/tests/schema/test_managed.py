@@ -2,6 +2,7 @@
 
 import subprocess
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -156,7 +157,7 @@ def live(server: Server, database: str) -> None:
         assert worker.value("report_progress(%s, %s, 1, 2, 'half')", *job) == "held"
         assert worker.value("put_blob(%s, %s, 'text/plain', 'a.txt', 'abc')", *job) == 1
         assert worker.rows("renew_leases('w', array[%s]::bigint[], array[%s])", *job) == [
-            (asked, "held")
+            (asked, "held", timedelta(minutes=2))
         ]
         assert worker.value("complete_job(%s, %s, '{\"blob\": 1}')", *job)
         assert edge.rows(f"await_job('mail', %s, {SCOPE})", asked)[0][2] == "done"

@@ -69,7 +69,7 @@ def registered(*more: Any) -> dict[str, list[Any]]:
 
 async def test_all_that_is_held_is_renewed_in_one_call() -> None:
     held = {n: HeldJob(a_claim(n, attempt=n), 120) for n in (1, 2, 3)}
-    ledger = Watched(**registered(), renew_leases=[[Renewal(n, "held") for n in held]])
+    ledger = Watched(**registered(), renew_leases=[[Renewal(n, "held", LEASE) for n in held]])
     async with beating(ledger, held) as heartbeat:
         heartbeat.soon()
         await ledger.until_called("renew_leases", 1)
@@ -79,7 +79,7 @@ async def test_all_that_is_held_is_renewed_in_one_call() -> None:
 
 async def test_a_lost_or_cancelled_job_is_stopped() -> None:
     held = {n: HeldJob(a_claim(n), 120) for n in (1, 2)}
-    states = [Renewal(1, "lost"), Renewal(2, "cancelling")]
+    states = [Renewal(1, "lost", None), Renewal(2, "cancelling", LEASE)]
     ledger = Watched(**registered(), renew_leases=[states, []])
     async with beating(ledger, held) as heartbeat:
         heartbeat.soon()
@@ -136,17 +136,52 @@ async def test_it_beats_every_third_of_the_lease_and_sweeps_by_the_way() -> None
         await ledger.until_called("sweep", 2)
 
 
-async def test_a_lease_that_was_shortened_is_learnt_from_the_next_claim(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(module, "LONGEST_SECONDS", 0.0)
+async def test_a_lease_that_was_changed_is_learnt_from_what_is_held() -> None:
+    held = {1: HeldJob(a_claim(), 120)}
+    short = [Renewal(1, "held", timedelta(seconds=0.03))]
+    ledger = Watched(**registered(), renew_leases=[short] * 100)
+    async with beating(ledger, held) as heartbeat:
+        heartbeat.soon()
+        await ledger.until_called("renew_leases", 3)  # beating goes on as the lease now demands
+    assert held[1].lease_seconds_left <= 0.03
+
+
+async def test_a_claim_whose_lease_ends_otherwise_than_others_is_renewed_at_once() -> None:
+    held = {1: HeldJob(a_claim(), 120)}
+    long, short = timedelta(seconds=60), timedelta(seconds=9)
+    renewals = [[Renewal(1, "held", lease)] for lease in (long, long, short)]
+    ledger = Watched(**registered(), renew_leases=renewals)
+    there = datetime.now(UTC) + timedelta(hours=5)  # by a clock that is far ahead of ours
+    async with beating(ledger, held) as heartbeat:
+        for beats in (1, 2):  # of the lease that was learnt by the first beat, no claim was seen
+            heartbeat.claimed(there + long)
+            await ledger.until_called("renew_leases", beats)
+            await settled()
+            assert heartbeat.lease_seconds == 60
+        heartbeat.claimed(there + long)
+        await settled()
+        assert len(ledger.called("renew_leases")) == 2, "another like it asks for nothing"
+        heartbeat.claimed(there + short)
+        await ledger.until_called("renew_leases", 3)
+        await settled()
+        assert heartbeat.lease_seconds == 9
+        assert held[1].lease_seconds_left <= 9
+
+
+async def test_of_a_claim_that_has_ended_the_lease_is_learnt_from_the_queue() -> None:
     ledger = Watched(
         register_worker=[LEASE, timedelta(seconds=6)],
         register_manifest=[None],
-        renew_leases=[[]] * 100_000,
+        renew_leases=[[]],
     )
     async with beating(ledger, {}) as heartbeat:
-        heartbeat.saw(datetime.now(UTC) + timedelta(seconds=6))
+        heartbeat.claimed(datetime.now(UTC) + timedelta(seconds=6))
         await ledger.until_called("register_worker", 2)
-        await ledger.until_called("renew_leases", 1)
+        await settled()
         assert heartbeat.lease_seconds == 6
+
+
+async def settled() -> None:
+    """Let the heartbeat do what it has to."""
+    for _ in range(10):
+        await asyncio.sleep(0)

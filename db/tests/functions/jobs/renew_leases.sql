@@ -1,7 +1,7 @@
 -- renew_leases: the heartbeat of a worker, one call for all that it holds.
 begin;
 \ir ../../_clock.sql
-select plan(27);
+select plan(28);
 
 create function pg_temp.expiry(p_job_id bigint) returns timestamptz language sql as $$
     select lease_expires_at from plane.jobs where id = p_job_id
@@ -22,9 +22,9 @@ select pg_temp.later('30 s');
 
 -- when it renews some of them
 select results_eq(
-    format('select job_id, state from plane.renew_leases(''renew-w1'', array[%s, %s, %s], array[1, 1, 1]) order by job_id', :first, :second, :long),
-    format('values (%s::bigint, ''held''), (%s, ''held''), (%s, ''held'')', :first, :second, :long),
-    'what a worker holds is held');
+    format('select * from plane.renew_leases(''renew-w1'', array[%s, %s, %s], array[1, 1, 1]) order by job_id', :first, :second, :long),
+    format('values (%s::bigint, ''held'', interval ''1 min''), (%s, ''held'', ''1 min''), (%s, ''held'', ''1 h'')', :first, :second, :long),
+    'what a worker holds is held, for as long as its queue says');
 select is(pg_temp.expiry(:first), '2030-01-01 12:01:30+00', 'a renewed lease lasts as long as its queue says, from now');
 select is(pg_temp.expiry(:long), '2030-01-01 13:00:30+00', 'each by its own queue');
 select is(pg_temp.expiry(:third), '2030-01-01 12:01:00+00', 'a lease that was not named is not renewed');
@@ -49,8 +49,8 @@ select is_empty(
 select plane.complete_job(:first, 1), plane.release_job(:second, 1) \g /dev/null
 select plane.claim_one('renew_leases', 'renew-w2') \g /dev/null
 select results_eq(
-    format('select job_id, state from plane.renew_leases(''renew-w1'', array[%s, %s, %s], array[1, 1, 1])', :first, :second, :third),
-    format('values (%s::bigint, ''lost''), (%s, ''lost''), (%s, ''held'')', :first, :second, :third),
+    format('select * from plane.renew_leases(''renew-w1'', array[%s, %s, %s], array[1, 1, 1])', :first, :second, :third),
+    format('values (%s::bigint, ''lost'', null::interval), (%s, ''lost'', null), (%s, ''held'', ''1 min'')', :first, :second, :third),
     'a job that ended, or that another attempt has, is lost; the others are held');
 select is(pg_temp.expiry(:second), '2030-01-01 12:01:40+00', 'a stranger renews nobody''s lease');
 select results_eq(
@@ -78,15 +78,17 @@ select results_eq(
 
 -- when the queue's lease changes
 select plane.create_queue('renew_leases', p_lease => '5 min');
-select plane.renew_leases('renew-w2', array[:taken]::bigint[], array[:attempt]) \g /dev/null
-select is(pg_temp.expiry(:taken), plane._now() + interval '5 min', 'the next heartbeat goes by the new one');
+select results_eq(
+    format('select state, lease from plane.renew_leases(''renew-w2'', array[%s]::bigint[], array[%s])', :taken, :attempt),
+    $$ values ('held', interval '5 min') $$, 'the next heartbeat learns it');
+select is(pg_temp.expiry(:taken), plane._now() + interval '5 min', 'and goes by it');
 
 -- when a job was asked to stop
 update plane.lease set cancelled_by = 'ann' where job_id = :taken;
 select pg_temp.later('1 min');
 select results_eq(
-    format('select state from plane.renew_leases(''renew-w2'', array[%s]::bigint[], array[%s])', :taken, :attempt),
-    array['cancelling'], 'its holder is told to');
+    format('select state, lease from plane.renew_leases(''renew-w2'', array[%s]::bigint[], array[%s])', :taken, :attempt),
+    $$ values ('cancelling', interval '5 min') $$, 'its holder is told to');
 select is(pg_temp.expiry(:taken), plane._now() + interval '5 min', 'and has a lease''s time for it');
 
 -- when an argument cannot be

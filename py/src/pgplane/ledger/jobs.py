@@ -88,7 +88,7 @@ async def renew_leases(
     return await rows(
         connection,
         _renewal_row,
-        "select job_id, state from plane.renew_leases(p_worker => %s, p_job_ids =>"
+        "select job_id, state, lease from plane.renew_leases(p_worker => %s, p_job_ids =>"
         " %s::bigint[], p_attempts => %s::int[])",
         (worker, [job_id for job_id, _ in held], [attempt for _, attempt in held]),
     )

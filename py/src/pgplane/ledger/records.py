@@ -1,7 +1,7 @@
 """Records: what the ledger's functions return, column by column. JSON is raw text, unparsed."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 
@@ -50,10 +50,11 @@ class Job:
 
 
 class Renewal(NamedTuple):
-    """What a heartbeat learnt of one job: `held`, `lost` or `cancelling`."""
+    """What a heartbeat learnt of one job: `held`, `lost` or `cancelling`, and for how long."""
 
     job_id: int
     state: str
+    lease: timedelta | None
 
 
 class Step(NamedTuple):

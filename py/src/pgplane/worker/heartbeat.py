@@ -5,7 +5,7 @@ import random
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import datetime
 
 from pgplane import ledger, logs
 from pgplane.errors import LedgerError
@@ -41,28 +41,29 @@ class Heartbeat:
         self._sweep_seconds = sweep_seconds
         self._soon = asyncio.Event()
         self._reachable = True
-        self._lease_shortened = False
-        self._lease_learnt_at = 0.0
+        self._lead = 0.0
+        self._in_doubt = False
         self.lease_seconds = 0.0
 
     async def register(self) -> None:
         """Announce the worker and its operations. Raises LedgerError."""
-        await self._learn_lease()
+        await self._announce()
         await self._connection.call(ledger.register_manifest, self._queue, self._manifest)
 
     def soon(self) -> None:
         """Beat now: a cancel may have come in."""
         self._soon.set()
 
-    def saw(self, lease_expires_at: datetime) -> None:
-        """A claim's lease: one much shorter than the known says that an admin shortened it.
+    def claimed(self, lease_expires_at: datetime) -> None:
+        """A claim's lease: where it ends sooner or later than others did, an admin has changed it.
 
-        Clocks may differ, so what it is now is asked of the ledger, at most once a minute.
+        Ends are compared with each other, by this process's clock, since the ledger's may differ.
+        The first one is beaten for, too: the lease may have changed since it was learnt.
         """
-        lasts = (lease_expires_at - datetime.now(UTC)).total_seconds()
-        asked_ago = time.monotonic() - self._lease_learnt_at
-        if lasts < self.lease_seconds * 0.8 and asked_ago > LONGEST_SECONDS:
-            self._lease_shortened = True
+        lead = lease_expires_at.timestamp() - time.monotonic()
+        if abs(lead - self._lead) > self.lease_seconds * 0.2:
+            self._lead = lead
+            self._in_doubt = True
             self.soon()
 
     async def run(self) -> None:
@@ -96,29 +97,37 @@ class Heartbeat:
         return self._sweep_seconds * random.uniform(0.8, 1.2)  # noqa: S311 - no secret
 
     async def _beat(self) -> None:
+        in_doubt, self._in_doubt = self._in_doubt, False
         if not self._reachable:
             await self.register()
             self._reachable = True
             log.info("heartbeat.recovered")
-        elif self._lease_shortened:
-            await self._learn_lease()
         asked_at = time.monotonic()
         fences = [held.fence for held in self._held.values() if held.renewable]
         for renewal in await self._connection.call(ledger.renew_leases, self._worker, fences):
+            if renewal.lease is not None:
+                self._learn(renewal.lease.total_seconds())
+                in_doubt = False
             held = self._held.get(renewal.job_id)
             if held is None or held.fence not in fences:
                 continue
-            if renewal.state == "lost":
+            if renewal.lease is None:
                 held.lose()
                 continue
             held.renewed(asked_at, self.lease_seconds)
             if renewal.state == "cancelling" and held.reason is None:
                 log.info("job.cancelling", job_id=renewal.job_id, attempt=held.claim.attempt)
                 held.stop("cancelling")
+        if in_doubt:  # what was claimed has ended meanwhile
+            await self._announce()
 
-    async def _learn_lease(self) -> None:
+    async def _announce(self) -> None:
         lease = await self._connection.call(
             ledger.register_worker, self._worker, self._queue, self._info
         )
-        self.lease_seconds = lease.total_seconds()
-        self._lease_shortened, self._lease_learnt_at = False, time.monotonic()
+        self._learn(lease.total_seconds())
+
+    def _learn(self, lease_seconds: float) -> None:
+        if lease_seconds != self.lease_seconds:
+            self.lease_seconds = lease_seconds
+            self._lead = 0.0  # no claim with this lease has been seen

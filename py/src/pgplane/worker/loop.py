@@ -101,7 +101,7 @@ class ClaimLoop:
             return None
 
     def _start(self, claim: Claim) -> None:
-        self._heartbeat.saw(claim.lease_expires_at)
+        self._heartbeat.claimed(claim.lease_expires_at)
         older = self._held.get(claim.job_id)
         if older is not None and claim.cache_key is None:
             older.lose()  # with a cache key, this attempt shares what the older one computes
