@@ -4,12 +4,13 @@
 roles that have been granted one group role each, `as_edge` of one with producer and reader.
 """
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
+import click
 import httpx2
 import psycopg
 import pytest
@@ -106,6 +107,17 @@ as_admin = _login("admin")
 as_edge = _login("edge")
 as_everyone = _login("everyone")
 as_stranger = _login("stranger")
+
+
+@pytest.fixture
+def tell(capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
+    """Says something to whoever runs the tests, whatever comes of them."""
+
+    def said(what: str) -> None:
+        with capsys.disabled():
+            click.echo(f"\n{what}")
+
+    return said
 
 
 @pytest.fixture

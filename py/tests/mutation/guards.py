@@ -27,7 +27,8 @@ ON_CONFLICT = "on conflict (key) do nothing"
 GUARDS = [
     Guard(
         "the fence of complete_job",
-        LEDGER + "test_concurrency_fence.py::test_an_attempt_that_lost_its_job_can_do_nothing_to_it",
+        LEDGER
+        + "test_concurrency_fence.py::test_an_attempt_that_lost_its_job_can_do_nothing_to_it",
         (_taken("functions/jobs/complete_job.sql", " and l.attempt = p_attempt"),),
     ),
     Guard(
@@ -57,14 +58,18 @@ GUARDS = [
         LEDGER
         + "test_concurrency_keys.py"
         + "::test_an_enqueue_takes_the_job_of_an_open_enqueuer_once_that_commits",
-        (_taken("functions/internal/_enqueue.sql", "        exit when found;\n", "        exit;\n"),),
+        (
+            _taken(
+                "functions/internal/placing/_enqueue.sql", "        exit when found;\n", "        exit;\n"
+            ),
+        ),
     ),
     Guard(
         "the lock of a serial key's head",
         LEDGER
         + "test_concurrency_bulk.py"
         + "::test_a_completion_does_not_wait_for_enqueuers_that_joined_its_jobs_or_lines",
-        (_taken("functions/internal/_hold_line.sql", "\n        for key share;", ";"),),
+        (_taken("functions/internal/lines/_hold_line.sql", "\n        for key share;", ";"),),
     ),
     Guard(
         "the waiter's hand-shake",
@@ -76,12 +81,12 @@ GUARDS = [
     Guard(
         "the expiry of read_blob",
         PGTAP + "functions/blobs/read_blob.sql",
-        (_taken("functions/internal/_readable_blob.sql", "v_seen.expires_at <= v_now or "),),
+        (_taken("functions/internal/blobs/_readable_blob.sql", "v_seen.expires_at <= v_now or "),),
     ),
     Guard(
         "the scope of get_job",
         PGTAP + "functions/requests/get_job.sql",
-        (_taken("functions/internal/_answers.sql", " and (j.job).scope_key = a.scope_key"),),
+        (_taken("functions/internal/common/_answers.sql", " and (j.job).scope_key = a.scope_key"),),
     ),
     Guard(
         "SKIP LOCKED",
@@ -93,7 +98,7 @@ GUARDS = [
         PGTAP + "functions/jobs/fail_job.sql",
         (
             _taken(
-                "functions/internal/_end.sql",
+                "functions/internal/endings/_end.sql",
                 "perform plane._finish(p_lease.queue_id, p_lease.job_id, p_lease.live_key, "
                 "p_lease.serial_key, q.notify)",
                 "perform pg_notify('plane_done', p_lease.job_id::text)",
@@ -105,7 +110,7 @@ GUARDS = [
         LEDGER + "test_concurrency.py::test_a_job_that_commits_late_is_not_passed_over",
         (
             _taken(
-                "functions/internal/_advance_floors.sql",
+                "functions/internal/floors/_advance_floors.sql",
                 "v_is_proven := not v_held && plane._ready_writers();",
                 "v_is_proven := true;",
             ),

@@ -154,7 +154,7 @@ class Server(Postgresql):  # type: ignore[misc]
             self._as_account([*stop, "-m", "immediate"]), capture_output=True, check=True, cwd="/"
         )
         self.child_process.wait()
-        self.child_process = None
+        self.child_process: Any = None
         self.start()
 
     def initialize_database(self) -> None:

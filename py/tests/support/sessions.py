@@ -105,7 +105,7 @@ class Session:
         return set()
 
     def cancel(self) -> None:
-        """Ask the server to end the running statement; `result()` then raises, in all likelihood."""
+        """Ask the server to end the running statement; `result()` then raises, most likely."""
         self._connection.cancel_safe(timeout=PATIENCE)
 
     def begin(self, isolation: str = "read committed") -> None:

@@ -1,0 +1,192 @@
+"""The producers' calls."""
+
+import json
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from ..support.sessions import Row
+from .call import Call, freed_tokens, key_tokens
+from .contract import Ask, create, is_full, join, joins, live_job, open_priority
+from .sight import Sight, note_put_off, note_stalled
+from .world import Job, Token, View
+
+OPERATION = "ask"
+
+
+class Producing(Call):
+    """A call that makes jobs, or joins live ones."""
+
+    def __init__(self, asks: list[Ask]) -> None:
+        self.asks = asks
+        self.owners: dict[str, tuple[int | None, Job | None]] = {}
+        """Of each key, when the call came to wait: who took it last, and the live job."""
+
+    def came_to_wait(self, view: View) -> None:
+        super().came_to_wait(view)
+        if view.is_held(*self.waits_on(view) & {queue.token for queue in view.queues()}):
+            # for a priority that is new to the queue: that comes before ids are drawn
+            self.began = None
+        for ask in self.asks:
+            if ask.key is not None:
+                live = live_job(view, ask.queue, ask.key)
+                self.owners[ask.key] = (view.owner(ask.queue, ask.key), live)
+
+    def joinable(self, view: View, ask: Ask, answer: int | None = None) -> Job | None:
+        """The live job to join; one that has ended was live while the call waited elsewhere."""
+        _, before = self.owners.get(ask.key or "", (None, None))
+        if before is not None and before.id == answer:
+            return view.job(before.id)
+        live = live_job(view, ask.queue, ask.key)
+        return live if live is not None and joins(view, live, ask) else None
+
+    def drawn_at(self, view: View, ask: Ask) -> int:
+        """When an id was drawn: before it waited, unless who had the key has ended as well."""
+        if self.began is None or ask.key is None:
+            return self.began or view.tick()
+        owner, _ = self.owners[ask.key]
+        return self.began if view.owner(ask.queue, ask.key) == owner else view.tick()
+
+
+class Asking(Producing):
+    """A call with one ask: its own job, or the live one of its key."""
+
+    def __init__(self, ask: Ask) -> None:
+        super().__init__([ask])
+        self.ask = ask
+
+    def waits_on(self, view: View) -> set[Token]:
+        return _tokens(view, self.ask)
+
+    def refusal(self, view: View) -> str | None:
+        if self.joinable(view, self.ask) is not None:
+            return None
+        return "PL429" if is_full(view, view.queue(self.ask.queue)) else None
+
+    def answered(self, view: View, rows: list[Row], seen: Sight) -> None:
+        ((job_id, coalesced),) = rows
+        live = self.joinable(view, self.ask, job_id)
+        if live is not None:
+            assert (job_id, coalesced) == (live.id, True), f"it should have joined {live}"
+            _join(view, live, self.ask, seen)
+        else:
+            assert coalesced is False, "there was nothing to join"
+            assert view.job(job_id) is None, "an id is given once"
+            create(view, self.ask, job_id, (self.drawn_at(view, self.ask), 0))
+        note_stalled(view, seen)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.ask})"
+
+
+class Enqueue(Asking):
+    """plane.enqueue."""
+
+    sql = (
+        "select job_id, coalesced from plane.enqueue(%s, %s, p_dedupe_key => %s,"
+        " p_serial_key => %s, p_priority => %s, p_available_at => %s, p_max_dequeues => %s)"
+    )
+
+    def __init__(self, ask: Ask, now: datetime) -> None:
+        super().__init__(ask)
+        at = None if ask.after is None else now + timedelta(seconds=ask.after)
+        self.params = (
+            ask.queue, OPERATION, ask.key, ask.serial, ask.priority, at, ask.budget
+        )  # fmt: skip
+
+
+class Submit(Asking):
+    """plane.submit_request; its key is the question."""
+
+    sql = (
+        "select job_id, coalesced from plane.submit_request(%s, %s, %s::jsonb, %s::jsonb,"
+        " p_fresh => %s)"
+    )
+
+    def __init__(self, ask: Ask, envelope: str) -> None:
+        super().__init__(replace(ask, key=f"request {ask.scope} {ask.word}"))
+        self.params = (ask.queue, OPERATION, json.dumps({"word": ask.word}), envelope, ask.fresh)
+
+
+class EnqueueMany(Producing):
+    """plane.enqueue_many: each as enqueue would, all of them or none."""
+
+    sql = "select ordinality, job_id, coalesced from plane.enqueue_many(%s, %s::jsonb)"
+
+    def __init__(self, queue: str, asks: list[Ask], now: datetime) -> None:
+        super().__init__([replace(ask, queue=queue) for ask in asks])
+        self.queue = queue
+        self.params = (queue, json.dumps([_element(ask, now) for ask in self.asks]))
+
+    def waits_on(self, view: View) -> set[Token]:
+        return {
+            token
+            for ask in self.asks
+            for token in _tokens(view, ask) | freed_tokens(ask.queue, ask.key)
+        }
+
+    def refusal(self, view: View) -> str | None:
+        keys = {ask.key for ask in self.asks if ask.key is not None}
+        first = [next(ask for ask in self.asks if ask.key == key) for key in keys]
+        new = [ask for ask in first if self.joinable(view, ask) is None]
+        more = len(new) + len([ask for ask in self.asks if ask.key is None])
+        return "PL429" if more and is_full(view, view.queue(self.queue), more) else None
+
+    def answered(self, view: View, rows: list[Row], seen: Sight) -> None:
+        assert [row[0] for row in rows] == list(range(1, len(self.asks) + 1))
+        for ask in self.asks:
+            open_priority(view, self.queue, ask.priority)
+        ids: dict[str, int] = {}
+        new, joined = [], []
+        for at, (ask, (_, job_id, coalesced)) in enumerate(zip(self.asks, rows, strict=True)):
+            live = self.joinable(view, ask, job_id)
+            first = ask.key is None or ask.key not in ids
+            assert coalesced is (live is not None or not first)
+            if coalesced:
+                assert job_id == (live.id if live else ids[ask.key or ""])
+                joined.append((job_id, ask))
+            else:
+                assert view.job(job_id) is None, "an id is given once"
+                new.append((ask, job_id, at))
+            if ask.key is not None:
+                ids[ask.key] = job_id
+        # those that are ready at once come first, then the lines
+        for ask, job_id, at in sorted(new, key=lambda made: (made[0].serial is not None, made[2])):
+            create(view, ask, job_id, (self.began or view.tick(), at))
+        for job_id, ask in joined:
+            job = view.job(job_id)
+            assert job is not None
+            _join(view, job, ask, seen)
+        note_stalled(view, seen)
+
+
+def _join(view: View, job: Job, ask: Ask, seen: Sight) -> None:
+    join(view, job, ask)
+    if job.due is not None and job.serial is not None:
+        note_put_off(view, job, seen)
+
+
+def _tokens(view: View, ask: Ask) -> set[Token]:
+    tokens = key_tokens(ask.queue, ask.key)
+    if ask.fresh:
+        tokens |= freed_tokens(ask.queue, ask.key)
+    if ask.serial is not None:
+        tokens.add(ask.line)
+    queue = view.queue(ask.queue)
+    if ask.priority not in queue.priorities:
+        tokens.add(queue.token)
+    return tokens
+
+
+def _element(ask: Ask, now: datetime) -> dict[str, object]:
+    given: dict[str, object] = {"operation": OPERATION}
+    if ask.key is not None:
+        given["dedupe_key"] = ask.key
+    if ask.serial is not None:
+        given["serial_key"] = ask.serial
+    if ask.priority:
+        given["priority"] = ask.priority
+    if ask.after is not None:
+        given["available_at"] = (now + timedelta(seconds=ask.after)).isoformat()
+    if ask.budget is not None:
+        given["max_dequeues"] = ask.budget
+    return given
