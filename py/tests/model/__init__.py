@@ -1,6 +1,6 @@
 import pytest
 
+PARTS = ("asking", "ledger", "reading", "ruling", "sight", "working")
+
 # what they assert is told in full
-pytest.register_assert_rewrite(
-    *[f"{__name__}.{name}" for name in ("asking", "ledger", "reading", "ruling", "sight", "working")]
-)
+pytest.register_assert_rewrite(*[f"{__name__}.{part}" for part in PARTS])
