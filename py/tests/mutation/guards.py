@@ -26,7 +26,7 @@ LATER_JOINER = (
     "::test_a_completion_does_not_wait_for_enqueuers_that_joined_its_jobs_or_lines"
 )
 LATER_WAITER = f"{SESSIONS}_fence.py::test_a_waiter_that_came_while_the_job_was_being_completed_sees_the_answer"
-TAKE_KEY = ("_enqueue.sql", "_take_key.sql", "_take_keys.sql", "_take_keys_in_turn.sql")
+KEYED = ("_enqueue.sql", "_take_key.sql", "_take_keys.sql", "_take_keys_in_turn.sql")
 
 GUARDS = [
     Guard(
