@@ -18,14 +18,9 @@ class Guard:
     changes: list[Change]
 
 
-LATER_ENQUEUER = (
-    f"{SESSIONS}_keys.py::test_an_enqueue_takes_the_job_of_an_open_enqueuer_once_that_commits"
-)
-LATER_JOINER = (
-    f"{SESSIONS}_bulk.py"
-    "::test_a_completion_does_not_wait_for_enqueuers_that_joined_its_jobs_or_lines"
-)
-LATER_WAITER = f"{SESSIONS}_fence.py::test_a_waiter_that_came_while_the_job_was_being_completed_sees_the_answer"
+LATER_ENQUEUER = "test_an_enqueue_takes_the_job_of_an_open_enqueuer_once_that_commits"
+LATER_JOINER = "test_a_completion_does_not_wait_for_enqueuers_that_joined_its_jobs_or_lines"
+LATER_WAITER = "test_a_waiter_that_came_while_the_job_was_being_completed_sees_the_answer"
 KEYED = ("_enqueue.sql", "_take_key.sql", "_take_keys.sql", "_take_keys_in_turn.sql")
 
 GUARDS = [
@@ -41,32 +36,29 @@ GUARDS = [
     ),
     Guard(
         "the unique index of dedupe keys",
-        LATER_ENQUEUER,
+        f"{SESSIONS}_keys.py::{LATER_ENQUEUER}",
         [
             (
                 "0001.ledger.sql",
                 "job_id bigint not null,\n\n    constraint live_key_pkey primary key (key)\n",
                 "job_id bigint not null\n",
             ),
-            *(
-                (name, "on conflict (key) do nothing", "on conflict do nothing")
-                for name in TAKE_KEY
-            ),
+            *((file, "on conflict (key) do nothing", "on conflict do nothing") for file in KEYED),
         ],
     ),
     Guard(
         "the loop of enqueue",
-        LATER_ENQUEUER,
+        f"{SESSIONS}_keys.py::{LATER_ENQUEUER}",
         [("_enqueue.sql", "        exit when found;\n", "        exit;\n")],
     ),
     Guard(
         "the lock of a serial key's head",
-        LATER_JOINER,
+        f"{SESSIONS}_bulk.py::{LATER_JOINER}",
         [("_hold_line.sql", "\n        for key share;", ";")],
     ),
     Guard(
         "the waiter's hand-shake",
-        LATER_WAITER,
+        f"{SESSIONS}_fence.py::{LATER_WAITER}",
         [("await_job.sql", "\n    for key share of l;", ";")],
     ),
     Guard(
