@@ -1,6 +1,6 @@
 -- _forget_runs: telemetry is kept for a week, and goes a day at once.
 begin;
-\ir ../../_clock.sql
+\ir ../../../_clock.sql
 select plan(9);
 
 create function pg_temp.days() returns setof text language sql as $$

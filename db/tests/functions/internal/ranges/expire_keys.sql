@@ -1,6 +1,6 @@
 -- _expire_keys: a dedupe key does not outlast its job.
 begin;
-\ir ../../_clock.sql
+\ir ../../../_clock.sql
 select pg_temp.freeze('2030-01-01 12:00+00');
 select plan(3);
 

@@ -1,6 +1,6 @@
 -- _position: how many jobs a claim would take first, this one included.
 begin;
-\ir ../../_clock.sql
+\ir ../../../_clock.sql
 select plan(15);
 
 create function pg_temp.add(p_operation text, p_priority integer = 0, p_key text = null) returns bigint language sql as $$

@@ -1,8 +1,8 @@
 -- _staying: what may not leave a range.
 begin;
-\ir ../../_clock.sql
+\ir ../../../_clock.sql
 select pg_temp.freeze('2030-01-01 12:00+00');
-\ir ../../_alone.sql
+\ir ../../../_alone.sql
 select plan(7);
 
 create function pg_temp.staying() returns setof text language sql as $$
@@ -40,6 +40,6 @@ select plane.create_queue('staying', p_retention => '0');
 select is((select count(*) from pg_temp.staying()), 6::bigint, 'and so does none');
 select is(plane._staying(10000000000, 20000000000), '{}', 'other ranges are not asked');
 
-\ir ../../_together.sql
+\ir ../../../_together.sql
 select * from finish();
 rollback;

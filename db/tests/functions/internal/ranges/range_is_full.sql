@@ -1,8 +1,8 @@
 -- _range_is_full: new ids are to have a range of their own, by age or by number, and seldom where there are many ranges.
 begin;
-\ir ../../_clock.sql
+\ir ../../../_clock.sql
 select pg_temp.freeze('2030-01-01 12:00+00');
-\ir ../../_alone.sql
+\ir ../../../_alone.sql
 select plan(14);
 
 -- given a range with a job
@@ -56,6 +56,6 @@ delete from plane.job;
 select setval('plane.job_id_seq', lower - 1) from plane._ranges() where upper is null \g /dev/null
 select is(plane._range_is_full(), true, 'the open-ended range is bounded, whatever is in it');
 
-\ir ../../_together.sql
+\ir ../../../_together.sql
 select * from finish();
 rollback;

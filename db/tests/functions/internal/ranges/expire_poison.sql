@@ -1,6 +1,6 @@
 -- _expire_poison: poison leaves where its queue says so.
 begin;
-\ir ../../_clock.sql
+\ir ../../../_clock.sql
 select pg_temp.freeze('2030-01-01 12:00+00');
 select plan(5);
 

@@ -1,8 +1,8 @@
 -- _range_is_worn: it pays to remove a range once half of it is over, and the rest is not over soon.
 begin;
-\ir ../../_clock.sql
+\ir ../../../_clock.sql
 select pg_temp.freeze('2030-01-01 12:00+00');
-\ir ../../_alone.sql
+\ir ../../../_alone.sql
 select plan(13);
 
 -- ended: so many jobs of a queue end now
@@ -58,6 +58,6 @@ select is(pg_temp.is_worn(), false, 'and no shorter');
 delete from plane.queue where name = 'day';
 select is(pg_temp.is_worn(), true, 'what a dropped queue has left is over at once');
 
-\ir ../../_together.sql
+\ir ../../../_together.sql
 select * from finish();
 rollback;
