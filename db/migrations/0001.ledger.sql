@@ -126,7 +126,7 @@ create table plane.job (
 comment on table plane.job is 'The request of each job, written once and never updated.';
 comment on column plane.job.id is 'Id of the job, unique in the database.';
 comment on column plane.job.queue_id is 'Its queue.';
-comment on column plane.job.priority is 'Priority asked for; lower is sooner.';
+comment on column plane.job.priority is 'Priority it got at first: the one asked for, or the nearest that its queue keeps; lower is sooner.';
 comment on column plane.job.by_request is 'Asked through submit_request: its dedupe key is its cache key too.';
 comment on column plane.job.version is 'Version of the operation.';
 comment on column plane.job.max_dequeues is 'Attempts it was given.';

@@ -1,4 +1,4 @@
--- claim: claim_one for several at once; the same order, the same fence.
+-- claim: claim_one for several at once; the same order, the same fence, the same locks.
 -- Each job is read by a look-up of its own: a join might be planned over the whole index while that looks empty.
 create or replace function plane.claim(
     p_queue  text,
@@ -23,6 +23,7 @@ declare
     v_now    constant timestamptz := plane._now();
     v_floors bigint[];
     v_has_looked boolean := false;
+    v_is_second  boolean := false;
     v_left   integer := p_n;
     v_got    integer;
 begin
@@ -74,8 +75,10 @@ begin
             v_left := v_left - v_got;
             exit when v_left = 0;
         end loop;
-        -- before leaving with empty hands: has time brought something this very moment?
-        exit when v_left < p_n or plane._look_back(v_queue.id, v_now) = 0;
+        -- before leaving with empty hands: has time brought something this very moment, or has a row been changed while
+        -- it was being locked? A second scan sees it.
+        exit when v_left < p_n or plane._look_back(v_queue.id, v_now) = 0 and v_is_second;
+        v_is_second := true;
     end loop;
     if v_queue.notify = 'waiters' and (v_left = p_n or v_has_looked) then
         perform plane._note_sleep(v_queue.id, p_worker, v_left = p_n);

@@ -1,4 +1,5 @@
--- claim_one: the oldest claimable job, the most urgent lane first. Locks: the ready row, then the lease is new.
+-- claim_one: the oldest claimable job, the most urgent lane first. Locks: what time has moved, the ready row, the
+-- worker's row; none is waited for. The queue is looked up here: a call of _queue_named would cost as much again.
 -- One static statement with its limit written out, on one plan for ever: the settings below leave no other.
 create or replace function plane.claim_one(
     p_queue  text,
@@ -20,6 +21,7 @@ declare
     v_now        constant timestamptz := plane._now();
     v_floors     bigint[];
     v_has_looked boolean := false;
+    v_is_second  boolean := false;
     v_ready      record;
     v_job        plane.job;
 begin
@@ -53,8 +55,10 @@ begin
             select j.* into v_job from plane.job j where j.id = v_ready.job_id;
             exit when found;
         else
-            -- before leaving with empty hands: has time brought something this very moment?
-            exit when plane._look_back(v_queue.id, v_now) = 0;
+            -- before leaving with empty hands: has time brought something this very moment, or has a row been changed
+            -- while it was being locked? A second scan sees it.
+            exit when plane._look_back(v_queue.id, v_now) = 0 and v_is_second;
+            v_is_second := true;
         end if;
     end loop;
     if v_queue.notify = 'waiters' and (v_job.id is null or v_has_looked) then

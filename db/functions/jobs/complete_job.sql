@@ -1,5 +1,6 @@
 -- complete_job: the answer, the ending and the notification in one transaction.
--- Removing the lease of this very attempt is the fence: whoever finds none has lost the job.
+-- Removing the lease of this very attempt is the fence: whoever finds none has lost the job. Locks: lease, then the blobs
+-- of p_blobs_of; dedupe key and serial key are not waited for.
 create or replace function plane.complete_job(
     p_job_id   bigint,
     p_attempt  integer,

@@ -1,6 +1,6 @@
 -- enqueue: one job, or the live one that has this dedupe key.
 -- Part of the caller's transaction: the job exists exactly if that commits, and until then another caller of the
--- same dedupe key waits. Locks: dedupe key, serial key.
+-- same dedupe key waits. Locks: plane.ready, the queue's row for a priority that is new to it, dedupe key, serial key.
 create or replace function plane.enqueue(
     p_queue        text,
     p_operation    text,

@@ -112,7 +112,8 @@ comment on function plane.enqueue_many(text, jsonb) is
 'Enqueue many jobs at once, each as enqueue would, all of them or none; returns (ordinality bigint, job_id bigint,
 coalesced boolean) for each, in their order. p_jobs: an array of objects with enqueue''s argument names, without p_, as
 keys; operation alone is needed, available_at is ISO 8601. An element whose dedupe key stands in the batch already
-joins that job. A refusal''s detail names the element, from 1.
+joins that job. The first job of a priority new to its queue locks the queue until its transaction ends. A refusal''s
+detail names the element, from 1.
 Raises 22023 an argument has the wrong type.
 Raises 22023 an argument is out of range.
 Raises 22023 an operation has a name of 1 to 200 characters.

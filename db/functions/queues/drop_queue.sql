@@ -1,5 +1,5 @@
 -- drop_queue: a queue goes with all that it has finished. Locks: queue, then plane.ready for a moment: every enqueue
--- writes there, so whoever is enqueuing is waited for, and whoever comes later finds no queue (plane._enqueue looks).
+-- writes there, so whoever is enqueuing is waited for, and whoever comes later reads the queue after that lock, and finds none.
 -- What is enqueued and finished between the deletion and the lock stays, unseen, until its id range leaves.
 create or replace function plane.drop_queue(
     p_queue text

@@ -1,6 +1,6 @@
--- _check_there: the queue has not been dropped since it was read. Whoever asks has plane.ready locked, as every enqueue
--- does before it writes, and plane.drop_queue waits for that lock. A snapshot older than the lock sees nothing of it;
--- there the row itself is locked, which a drop makes fail.
+-- _check_there: the queue has not been dropped since it was read. An enqueue reads it after plane.ready was locked, where
+-- plane.drop_queue waits; only a snapshot older than that lock may show a queue that is gone, so there the row itself is
+-- locked, which a drop makes fail.
 create or replace function plane._check_there(
     p_queue plane.queue
 )

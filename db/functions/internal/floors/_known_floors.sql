@@ -1,5 +1,5 @@
 -- _known_floors: the scan floors that a claim of this session went by in this same tenth of a second, as it noted them.
--- An expression: it is all that most claims do before they scan. The note is signed, since anybody can write a setting.
+-- An expression: it is all that most claims do before they scan. The note bears a hash: a garbled one is none.
 create or replace function plane._known_floors(
     p_note  text,
     p_lanes integer[],

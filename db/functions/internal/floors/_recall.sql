@@ -1,5 +1,6 @@
 -- _recall: what this session noted under a name, in a custom setting that follows rollbacks and savepoints.
--- Anybody can write such a setting, so a note is signed: what does not bear its own hash is as good as none.
+-- A note bears its own hash, so that one which was garbled is as good as none; whoever makes one up misleads his own
+-- session alone.
 create or replace function plane._recall(
     p_name text
 )

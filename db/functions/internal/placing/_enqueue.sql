@@ -1,4 +1,5 @@
--- _enqueue: one new job, or the live one that has this dedupe key. Locks: dedupe key, serial key.
+-- _enqueue: one new job, or the live one that has this dedupe key. Locks: the queue's row for a priority that is new to
+-- it, dedupe key, serial key.
 -- The key is waited for while another transaction is inserting it (a winner that rolls back must lose nobody's
 -- job), but a live key is only read, so that no completion ever waits for an enqueuer.
 -- The caller has locked plane.ready and read the queue after that: so no scan floor passes over a position that is drawn
@@ -34,6 +35,9 @@ declare
     v_is_ready     boolean     := false;
 begin
     coalesced := false;
+    if not p_queue.lanes @> array[plane._lane(p_priority, false)] then
+        p_priority := plane._open_priority(p_queue, p_priority);
+    end if;
     loop
         if v_key is not null then
             v_live := plane._live_job(v_key);
@@ -47,10 +51,6 @@ begin
         if p_queue.max_depth is not null then
             perform plane._check_depth(p_queue);
         end if;
-        if not p_queue.lanes @> array[plane._lane(p_priority, false)] then
-            p_priority := plane._open_priority(p_queue, p_priority);
-        end if;
-
         if v_key is null then
             job_id := nextval('plane.job_id_seq');
             exit;
@@ -83,6 +83,7 @@ begin
     else
         v_is_ready := plane._join_line(p_queue.id, p_serial_key, job_id, p_priority, 0, v_max_dequeues, p_fresh);
     end if;
+    -- as _tell_ready does, which would read the queue again
     if v_is_ready and (p_queue.notify = 'always' or p_queue.notify = 'waiters' and plane._has_sleepers(p_queue.id)) then
         perform pg_notify('plane_ready', p_queue.name);
     end if;
