@@ -60,7 +60,7 @@ class Asking(Producing):
     def refusal(self, view: View) -> str | None:
         if self.joinable(view, self.ask) is not None:
             return None
-        return "PL429" if is_full(view, view.queue(self.ask.queue)) else None
+        return "PL429" if is_full(view, self.queue_row(view, self.ask.queue)) else None
 
     def answered(self, view: View, rows: list[Row], seen: Sight) -> None:
         ((job_id, coalesced),) = rows
@@ -71,7 +71,8 @@ class Asking(Producing):
         else:
             assert coalesced is False, "there was nothing to join"
             assert view.job(job_id) is None, "an id is given once"
-            create(view, self.ask, job_id, (self.drawn_at(view, self.ask), 0))
+            queue = self.queue_row(view, self.ask.queue)
+            create(view, self.ask, queue, job_id, self.drawn_at(view, self.ask))
         note_stalled(view, seen)
 
     def __repr__(self) -> str:
@@ -129,7 +130,7 @@ class EnqueueMany(Producing):
         first = [next(ask for ask in self.asks if ask.key == key) for key in keys]
         new = [ask for ask in first if self.joinable(view, ask) is None]
         more = len(new) + len([ask for ask in self.asks if ask.key is None])
-        return "PL429" if more and is_full(view, view.queue(self.queue), more) else None
+        return "PL429" if more and is_full(view, self.queue_row(view, self.queue), more) else None
 
     def answered(self, view: View, rows: list[Row], seen: Sight) -> None:
         assert [row[0] for row in rows] == list(range(1, len(self.asks) + 1))
@@ -149,9 +150,10 @@ class EnqueueMany(Producing):
                 new.append((ask, job_id, at))
             if ask.key is not None:
                 ids[ask.key] = job_id
+        queue = self.queue_row(view, self.queue)
         # those that are ready at once come first, then the lines
-        for ask, job_id, at in sorted(new, key=lambda made: (made[0].serial is not None, made[2])):
-            create(view, ask, job_id, (self.began or view.tick(), at))
+        for ask, job_id, _ in sorted(new, key=lambda made: (made[0].serial is not None, made[2])):
+            create(view, ask, queue, job_id, self.began or view.tick())
         for job_id, ask in joined:
             job = view.job(job_id)
             assert job is not None

@@ -1,10 +1,12 @@
 """One call of a function: its SQL, whom it may wait for, and what it must answer and do."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from ..support.sessions import Row
 from .sight import Sight
-from .world import Token, View
+from .world import Queue, Token, View
 
 
 class Call:
@@ -12,17 +14,22 @@ class Call:
 
     sql = ""
     params: tuple[Any, ...] = ()
-    passes_time = False
-    """It does what time has done: moves lapsed leases, due jobs and stalled lines."""
     waits = True
     """It may wait for another session at all."""
 
     began: int | None = None
     """When it came to wait, in the order of events, if it did."""
+    read: Mapping[str, Queue] = MappingProxyType({})
+    """The queues as it had read them by then."""
 
     def came_to_wait(self, view: View) -> None:
         """It waits from now on, in this view."""
         self.began = view.tick()
+        self.read = {queue.name: queue for queue in view.queues()}
+
+    def queue_row(self, view: View, name: str) -> Queue:
+        """The queue as the call has read it: before it waited, if it did."""
+        return self.read.get(name) or view.queue(name)
 
     def waits_on(self, view: View) -> set[Token]:
         """What another session must hold for this call to wait for it."""

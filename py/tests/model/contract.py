@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from .world import HELD, Age, Job, Owner, Queue, Stall, Token, View
+from .world import HELD, Job, Owner, Queue, Stall, Token, View
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,13 @@ def is_full(view: View, queue: Queue, more: int = 1) -> bool:
     return queue.depth > 0 and len(pending) + more > queue.depth
 
 
-def create(view: View, ask: Ask, job_id: int, age: Age) -> Job:
+def create(view: View, ask: Ask, queue: Queue, job_id: int, about: float) -> Job:
     """A new job: it has its key from the start, and its place in a line once it is due.
 
-    Outside of lines it is as old as its id, which was drawn at `age`.
+    Outside of lines it is as old as its id, which was drawn about then.
     """
-    queue = open_priority(view, ask.queue, ask.priority)
+    open_priority(view, ask.queue, ask.priority)
+    age = view.world.draw(job_id, about)
     budget = ask.budget or queue.max_dequeues
     job = Job(
         job_id, ask.queue, ask.key, ask.serial, ask.scope, given=budget, asked=ask.priority,
@@ -111,7 +112,7 @@ def open_priority(view: View, name: str, priority: int) -> Queue:
 
 
 def aged(view: View, job: Job) -> Job:
-    return replace(job, due=None, backs_off=False, age=(view.tick(), 0))
+    return replace(job, due=None, backs_off=False, age=view.tick())
 
 
 def place(view: View, job: Job) -> Job:
@@ -149,7 +150,7 @@ def holds(view: View, job_id: int, attempt: int) -> Job | None:
 
 def claim(view: View, job: Job, worker: str) -> Job:
     job = replace(
-        job, status="in_progress", attempt=job.attempt + 1, worker=worker, age=(0, 0),
+        job, status="in_progress", attempt=job.attempt + 1, worker=worker, age=0,
         lease_until=view.later(view.queue(job.queue).lease),
     )  # fmt: skip
     view.put(job)

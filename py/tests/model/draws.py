@@ -10,7 +10,7 @@ from .asking import Enqueue, EnqueueMany, Submit
 from .call import Call
 from .contract import Ask
 from .ledger import NOBODY, Ledger
-from .reading import Await, Get, Register
+from .reading import Await, Get, Register, Why
 from .ruling import Cancel, Pause, Retry, RetryPoison, Setting, Sweep
 from .scene import QUEUES, SCOPES, envelope
 from .working import (
@@ -78,7 +78,7 @@ class Draws:
         if self.ledger.handed:
             weights |= {"complete": 3, "fail": 3, "let_go": 2, "renew": 1, "progress": 2}
         if self.jobs:
-            weights |= {"cancel": 1, "get": 1, "register": 1, "wait": 3}
+            weights |= {"cancel": 1, "get": 1, "why": 2, "register": 1, "wait": 3}
         if any(job.status == "poison" for job in self.jobs):
             weights |= {"retry": 3, "retry_poison": 2}
         if self.ledger.waiting is None:
@@ -145,6 +145,9 @@ class Draws:
         queue = self._one_of(job.queue, job.queue, *NAMES)
         return [Get(queue, job.id, scope, self.ledger.scope_keys.get(scope or ""))]
 
+    def why(self) -> list[Call]:
+        return [Why(self._job().id, self.ledger.pids)]
+
     def register(self) -> list[Call]:
         job, scope = self._job(), self.draw(CALLER)
         queue = self._one_of(job.queue, job.queue, *NAMES)
@@ -153,7 +156,9 @@ class Draws:
     def wait(self) -> list[Call]:
         """As an edge does: register, then look."""
         requests = [job for job in self.jobs if job.scope]
-        job = self._one_of(*[job for job in requests if job.is_live], *(requests or self.jobs)[-1:])
+        live = [job for job in requests if job.is_live]
+        busy = [job for job in live if self.ledger.world.holders({job.token}, but=self.who)]
+        job = self._one_of(*busy, *busy, *live, *(requests or self.jobs)[-1:])
         scope_key = self.ledger.scope_keys.get(job.scope or "")
         return [
             self._registration(job.queue, job, job.scope),

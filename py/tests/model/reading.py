@@ -4,7 +4,7 @@ from datetime import datetime
 
 from ..support.sessions import Row
 from .call import Call, job_tokens
-from .contract import ready
+from .contract import is_overdue, ready
 from .sight import Sight
 from .world import HELD, Job, Token, View, Waiter
 
@@ -79,3 +79,44 @@ class Register(Call):
             known = view.waiter(job.id, self.name)
             deadline = max(known.deadline, self.deadline) if known else self.deadline
             view.put(Waiter(job.id, self.name, deadline))
+
+
+class Why(Call):
+    """plane.why: the first reason, and who stands in the way where it is a transaction."""
+
+    sql = "select reason, (evidence ->> 'pid')::int from plane.why(%s)"
+    waits = False
+
+    def __init__(self, job_id: int, pids: dict[int, int]) -> None:
+        self.job_id, self.pids = job_id, pids
+        self.params = (job_id,)
+
+    def refusal(self, view: View) -> str | None:
+        return None if view.job(self.job_id) else "PL404"
+
+    def answered(self, view: View, rows: list[Row], seen: Sight) -> None:
+        job = view.job(self.job_id)
+        assert job is not None
+        ((reason, pid),) = rows
+        assert reason in self._reasons(view, job), f"of {job}"
+        if reason == "locked":
+            assert view.is_held_by(self.pids[pid], *job_tokens(job.id), job.line)
+
+    def _reasons(self, view: View, job: Job) -> set[str]:
+        if not job.is_live:
+            return {"finished"}
+        if job.status in HELD and not is_overdue(view, job):
+            return {"running" if job.status == "in_progress" else "cancelling"}
+        if view.queue(job.queue).paused:
+            return {"paused"}
+        if job.due is not None and not is_overdue(view, job):
+            return {"due"}
+        if job.status == "waiting" and not is_overdue(view, job):
+            return {"in_line"}
+        if view.is_held(job.token):
+            return {"locked"}
+        ahead = [other.id for other in ready(view, job.queue)]
+        is_next = not job.is_ready or ahead[0] == job.id
+        # a reader, or who joins its line, may have it locked as well
+        maybe = {"locked"} if view.is_held(*job_tokens(job.id), job.line) else set()
+        return {"no_worker", "next" if is_next else "behind"} | maybe

@@ -180,7 +180,6 @@ class Sweep(Call):
 
     sql = "select plane.sweep()"
     waits = False
-    passes_time = True
 
     def answered(self, view: View, rows: list[Row], seen: Sight) -> None:
         note_time(view, seen, set())

@@ -83,7 +83,7 @@ def note_put_off(view: View, job: Job, seen: Sight) -> None:
     at = view.now + timedelta(seconds=1)
     if seen[job.id].available_at == at and view.is_held(job.line):
         now = view.job(job.id) or job
-        view.put(replace(now, status="pending", due=at, joined=None, age=(0, 0)))
+        view.put(replace(now, status="pending", due=at, joined=None, age=0))
 
 
 def note_stalled(view: View, seen: Sight) -> None:

@@ -17,7 +17,6 @@ class Claim(Call):
     """plane.claim; plane.claim_one where no number is given."""
 
     waits = False
-    passes_time = True
 
     def __init__(self, queue: str, worker: str, n: int | None) -> None:
         self.queue, self.worker, self.n = queue, worker, n or 1
@@ -58,11 +57,23 @@ def is_hindered(view: View, job: Job) -> bool:
     return view.is_held(*job_tokens(job.id), job.line)
 
 
-class Settling(Call):
-    """A call that ends attempts: their fences let it, and only their jobs are waited for."""
+class Fenced(Call):
+    """A call for attempts, which holds for those that held their jobs when it began."""
 
     def __init__(self, fences: list[Fence]) -> None:
         self.fences = fences
+        self.held: list[Fence] | None = None
+
+    def came_to_wait(self, view: View) -> None:
+        super().came_to_wait(view)
+        self.held = [fence for fence in self.fences if holds(view, *fence)]
+
+    def holding(self, view: View, fence: Fence) -> Job | None:
+        return holds(view, *fence) if self.held is None or fence in self.held else None
+
+
+class Settling(Fenced):
+    """A call that ends attempts: only their jobs are waited for."""
 
     def waits_on(self, view: View) -> set[Token]:
         return {token for job_id, _ in self.fences for token in job_tokens(job_id)}
@@ -99,7 +110,7 @@ class CompleteMany(Settling):
     def answered(self, view: View, rows: list[Row], seen: Sight) -> None:
         ended: list[Job] = []
         for fence, row in zip(self.fences, rows, strict=True):
-            job = holds(view, *fence)
+            job = self.holding(view, fence)
             first = job is not None and job not in ended
             assert row == (fence[0], first)
             if job is not None and first:
@@ -175,13 +186,13 @@ class FinishCancel(Settling):
             end(view, job, "cancelled", self.by)
 
 
-class Renew(Call):
+class Renew(Fenced):
     """plane.renew_leases: waits for who ends an attempt, never for its own batch."""
 
     sql = "select job_id, state from plane.renew_leases(%s, %s::bigint[], %s::int[])"
 
     def __init__(self, worker: str, fences: list[Fence]) -> None:
-        self.fences = fences
+        super().__init__(fences)
         self.params = (worker, *_columns(fences))
 
     def waits_on(self, view: View) -> set[Token]:
@@ -190,14 +201,14 @@ class Renew(Call):
     def answered(self, view: View, rows: list[Row], seen: Sight) -> None:
         states = []
         for fence in self.fences:
-            job = holds(view, *fence)
+            job = self.holding(view, fence)
             state = "lost" if job is None else "held" if job.status == "in_progress" else job.status
             states.append((fence[0], state))
         assert sorted(rows) == sorted(states)
         for fence in self.fences:
-            job = holds(view, *fence)
+            job = self.holding(view, fence)
             if job is not None:
-                until = view.later(view.queue(job.queue).lease)
+                until = view.later(self.queue_row(view, job.queue).lease)
                 view.put(replace(job, lease_until=until))
 
 

@@ -13,9 +13,6 @@ from typing import Any
 
 Token = tuple[Any, ...]
 
-Age = tuple[int, int]
-"""A moment in the order of events, and a number within it."""
-
 LIVE = ("pending", "waiting", "in_progress", "cancelling")
 HELD = ("in_progress", "cancelling")
 
@@ -56,7 +53,7 @@ class Job:
     budget: int
     status: str = "pending"
     attempt: int = 0
-    age: Age = (0, 0)
+    age: float = 0
     asked_for: datetime | None = None
     """When it was scheduled for."""
     due: datetime | None = None
@@ -169,8 +166,18 @@ class World:
         self.things: dict[Token, Thing] = {}
         self.open: dict[int, Transaction] = {}
         self.ticks = count(1)
+        self.drawn: dict[int, float] = {}
+        """When each id was drawn, in the order of events."""
         self.unseen: set[int] = set()
         """Jobs that a transaction touched which has ended since the last sweep."""
+
+    def draw(self, job_id: int, about: float) -> float:
+        """When an id was drawn: about then, and after all lower ones."""
+        before = max((at for known, at in self.drawn.items() if known < job_id), default=0.0)
+        after = min((at for known, at in self.drawn.items() if known > job_id), default=before + 1)
+        is_between = before < about and (about < after or job_id > max(self.drawn, default=0))
+        self.drawn[job_id] = about if is_between else (before + after) / 2
+        return self.drawn[job_id]
 
     def view(self, who: int) -> "View":
         return View(self, who, self.open.get(who, Transaction()))
@@ -275,6 +282,10 @@ class View:
     def is_held(self, *tokens: Token) -> bool:
         """Whether another session holds any of these."""
         return bool(self.world.holders(set(tokens), but=self._who))
+
+    def is_held_by(self, who: int, *tokens: Token) -> bool:
+        """Whether that other session holds any of these."""
+        return who in self.world.holders(set(tokens), but=self._who)
 
     def tick(self) -> int:
         """The next moment in the order of events."""
