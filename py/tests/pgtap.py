@@ -56,7 +56,7 @@ def find_tests(places: list[Path]) -> list[Path]:
 
 @contextmanager
 def migrated_database() -> Iterator[str]:
-    """The connection string of a migrated database with pgTAP in its schema `tap`, and the oracle."""
+    """The connection string of a migrated database with pgTAP in its schema `tap`, and oracle."""
     name = f"pgplane_pgtap_{os.getpid()}"
     with server_url() as url, psycopg.connect(url, autocommit=True) as server:
         server.execute(sql.SQL("create database {}").format(sql.Identifier(name)))

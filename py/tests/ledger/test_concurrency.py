@@ -136,7 +136,8 @@ def test_a_floor_that_somebody_else_set_loses_no_job(
     worker.run(
         """
         select set_config('plane.floors_1', hashtext(note) || '#' || note, false)
-        from concat('{900000000,900000000}|', floor(extract(epoch from now()) * 1000), '|0|1|') as note
+        from floor(extract(epoch from now()) * 1000) as now (ms),
+            concat('{900000000,900000000}|', ms, '|0|1|') as note
         """
     )
     job_id = enqueue(producers[0])

@@ -1,5 +1,5 @@
--- _look_around: what a claim does once in a tenth of a second a session, and not more often: it moves the scan floors
--- where there is proof, glances at what time has done, and notes the floors for the claims that follow.
+-- _look_around: what a claim does once in a tenth of a second a session and queue: it moves the scan floors where there is
+-- proof, glances at what time has done, and notes the floors for the claims that follow.
 create or replace function plane._look_around(
     p_queue_id integer,
     p_lanes    integer[],
