@@ -64,6 +64,7 @@ class Asking(Producing):
 
     def answered(self, view: View, rows: list[Row], seen: Sight) -> None:
         ((job_id, coalesced),) = rows
+        open_priority(view, self.ask.queue, self.ask.priority)
         live = self.joinable(view, self.ask, job_id)
         if live is not None:
             assert (job_id, coalesced) == (live.id, True), f"it should have joined {live}"

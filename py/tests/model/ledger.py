@@ -123,6 +123,7 @@ class Ledger:
         if transaction and transaction.saved and not transaction.failed:
             self.sessions[who].run(f"release savepoint s{len(transaction.saved) - 1}")
             transaction.saved.pop()
+            transaction.is_merged = True
 
     def end(self, who: int, committed: bool) -> None:
         if who in self.world.open:
@@ -207,7 +208,9 @@ class Ledger:
         holders = self.world.holders(call.waits_on(self.world.view(who)), but=who)
         if self.waiting:
             holders.add(self.waiting[0])
-        assert {self.pids[pid] for pid in blockers} <= holders, f"{call} has to wait for nobody"
+        for blocker in {self.pids[pid] for pid in blockers} - holders:
+            held = self.world.open[blocker].held
+            raise AssertionError(f"{call} has not to wait for s{blocker}, who holds {held}")
 
     def _note_waiter(self, who: int, call: Call) -> None:
         """A caller who waits, and has looked and found it unfinished, is told of the end."""

@@ -113,7 +113,7 @@ class Why(Call):
             return {"due"}
         if job.status == "waiting" and not is_overdue(view, job):
             return {"in_line"}
-        if view.is_held(job.token):
+        if view.is_held(job.token) and not view.is_nameless(job.token):
             return {"locked"}
         ahead = [other.id for other in ready(view, job.queue)]
         is_next = not job.is_ready or ahead[0] == job.id

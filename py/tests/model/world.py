@@ -148,6 +148,8 @@ class Transaction:
     held: set[Token] = field(default_factory=set)
     saved: list[tuple[dict[Token, Thing], set[Token]]] = field(default_factory=list)
     failed: bool = False
+    is_merged: bool = False
+    """A savepoint of it was released: the server no longer tells whose what came after it is."""
 
     def save(self) -> None:
         self.saved.append((dict(self.changes), set(self.held)))
@@ -282,6 +284,11 @@ class View:
     def is_held(self, *tokens: Token) -> bool:
         """Whether another session holds any of these."""
         return bool(self.world.holders(set(tokens), but=self._who))
+
+    def is_nameless(self, token: Token) -> bool:
+        """Whether it is held, and who holds it may not be found out."""
+        holders = self.world.holders({token}, but=self._who)
+        return any(self.world.open[who].is_merged for who in holders)
 
     def is_held_by(self, who: int, *tokens: Token) -> bool:
         """Whether that other session holds any of these."""
