@@ -20,10 +20,13 @@ class Producing(Call):
         self.asks = asks
         self.owners: dict[str, tuple[int | None, Job | None]] = {}
         """Of each key, when the call came to wait: who took it last, and the live job."""
+        self.opening: set[Token] = set()
+        """The queue, where the call had a new priority for it by then: it keeps it locked."""
 
     def came_to_wait(self, view: View) -> None:
         super().came_to_wait(view)
-        if view.is_held(*self.waits_on(view) & {queue.token for queue in view.queues()}):
+        self.opening = self.waits_on(view) & {queue.token for queue in view.queues()}
+        if view.is_held(*self.opening):
             # for a priority that is new to the queue: that comes before ids are drawn
             self.began = None
         for ask in self.asks:
@@ -64,6 +67,7 @@ class Asking(Producing):
 
     def answered(self, view: View, rows: list[Row], seen: Sight) -> None:
         ((job_id, coalesced),) = rows
+        view.hold(*self.opening)
         open_priority(view, self.ask.queue, self.ask.priority)
         live = self.joinable(view, self.ask, job_id)
         if live is not None:
@@ -135,6 +139,7 @@ class EnqueueMany(Producing):
 
     def answered(self, view: View, rows: list[Row], seen: Sight) -> None:
         assert [row[0] for row in rows] == list(range(1, len(self.asks) + 1))
+        view.hold(*self.opening)
         for ask in self.asks:
             open_priority(view, self.queue, ask.priority)
         ids: dict[str, int] = {}
