@@ -56,6 +56,14 @@ class Asking(Producing):
     def __init__(self, ask: Ask) -> None:
         super().__init__([ask])
         self.ask = ask
+        self.in_other_hands: int | None = None
+        """The live job that a fresh call did not join when it came to wait for its key."""
+
+    def came_to_wait(self, view: View) -> None:
+        super().came_to_wait(view)
+        live = live_job(view, self.ask.queue, self.ask.key)
+        if live is not None and not joins(view, live, self.ask):
+            self.in_other_hands = live.id
 
     def waits_on(self, view: View) -> set[Token]:
         return _tokens(view, self.ask)
@@ -70,7 +78,7 @@ class Asking(Producing):
         view.hold(*self.opening)
         open_priority(view, self.ask.queue, self.ask.priority)
         live = self.joinable(view, self.ask, job_id)
-        if live is not None:
+        if live is not None and not (live.id == self.in_other_hands and not coalesced):
             assert (job_id, coalesced) == (live.id, True), f"it should have joined {live}"
             _join(view, live, self.ask, seen)
         else:
