@@ -13,7 +13,7 @@ declare
     v_serial_key text := (select j.serial_key from plane.job j where j.id = p_due.job_id and p_due.reason = 'scheduled');
 begin
     if v_serial_key is null then
-        perform plane._make_ready(p_due.queue_id, p_due.job_id, p_due.priority, p_due.reason = 'backoff',
+        perform plane._make_ready(p_due.queue_id, p_due.job_id, p_due.priority, p_due.dequeue_count > 0,
             p_due.dequeue_count, p_due.max_dequeues, p_due.fresh);
         return;
     end if;

@@ -1,7 +1,7 @@
 -- retry_poison: retry_job for the poison of a queue.
 begin;
 \ir ../../_clock.sql
-select plan(27);
+select plan(28);
 
 -- so many new jobs that are poison
 create function pg_temp.poison(p_n integer, p_operation text default 'send', p_serial_key text default null, p_dedupe_key text default null)
@@ -78,7 +78,11 @@ select results_eq(
 select is(
     (select job_id from plane.claim_one('retry_poison', 'w1')), (:'spread'::bigint[])[1], 'the oldest at once');
 select pg_temp.later('1 h');
-select is((select count(*) from plane.claim('retry_poison', 'w1', 10)), 3::bigint, 'and all of them in the end');
+select plane.enqueue('retry_poison', 'send') \g /dev/null
+select set_eq(
+    $$ select job_id from plane.claim('retry_poison', 'w1', 3) $$,
+    format('select unnest((%L::bigint[])[2:4])', :'spread'), 'and all of them in the end, before fresh work');
+select is(pg_temp.done(), 1::bigint, 'which is next');
 
 -- when an argument cannot be
 select throws_ok($$ select plane.retry_poison('retry_poison-none') $$, 'PL404', 'no such queue', 'an unknown queue is refused');
