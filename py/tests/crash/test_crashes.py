@@ -1,6 +1,7 @@
 """Whatever is killed, whenever: no acknowledged job is lost, no acknowledged answer undone."""
 
 import random
+from collections.abc import Callable
 
 import psycopg
 import pytest
@@ -27,8 +28,11 @@ def terminate_a_backend(url: str, chance: random.Random) -> None:
             connection.execute("select pg_terminate_backend(%s)", (chance.choice(found),))
 
 
-def suffer(server: Server, url: str, client_url: str, each: int, seed: int) -> None:
-    """A crowd at work, while so many faults of each kind befall it at random points."""
+def suffer(server: Server, url: str, client_url: str, each: int, seed: int) -> str:
+    """A crowd at work, while so many faults of each kind befall it at random points.
+
+    Returns what came of it, in a line.
+    """
     make_queue(url)
     chance = random.Random(seed)
     faults = ["backend", "client", "server"] * each
@@ -47,18 +51,25 @@ def suffer(server: Server, url: str, client_url: str, each: int, seed: int) -> N
     set_clock_ahead(url, "2 days")
     with psycopg.connect(url, autocommit=True) as connection:
         drain([connection], [QUEUE])
-    assert crowd.account.completed
-    crowd.account.settle(url)
+    account = crowd.account
+    assert account.completed
+    account.settle(url)
+    return (
+        f"crashes, seed {seed}: {len(faults)} faults, {len(account.enqueued)} jobs"
+        f" and {len(account.completed)} completions acknowledged"
+    )
 
 
-def test_nothing_acknowledged_is_lost(own_server: Server, own_db: str, as_client: str) -> None:
-    suffer(own_server, own_db, as_client, each=3, seed=2030)
+def test_nothing_acknowledged_is_lost(
+    own_server: Server, own_db: str, as_client: str, tell: Callable[[str], None]
+) -> None:
+    tell(suffer(own_server, own_db, as_client, each=3, seed=2030))
 
 
 @pytest.mark.long
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("seed", range(5))
 def test_nothing_acknowledged_is_lost_in_the_long_run(
-    own_server: Server, own_db: str, as_client: str, seed: int
+    own_server: Server, own_db: str, as_client: str, tell: Callable[[str], None], seed: int
 ) -> None:
-    suffer(own_server, own_db, as_client, each=8, seed=seed)
+    tell(suffer(own_server, own_db, as_client, each=20, seed=seed))
