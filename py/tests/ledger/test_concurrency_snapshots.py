@@ -97,6 +97,46 @@ def test_a_line_that_ended_since(
     assert claim(workers[0]) == (opened, 1)
 
 
+@pytest.mark.parametrize("handed_on_by", ["read committed", "its own"])
+def test_a_line_that_somebody_joined_since(
+    stage: Stage,
+    producers: list[Session],
+    workers: list[Session],
+    isolation: str,
+    handed_on_by: str,
+) -> None:
+    s1, s2 = workers
+    head = producers[0].value(LINE)
+    assert claim(s1) == (head, 1)
+    look_back(s1, isolation)
+    joined = producers[1].value(LINE)
+    assert complete(s1, head, 1)
+    s1.commit()
+
+    s2.begin(isolation if handed_on_by == "its own" else handed_on_by)
+    assert claim(s2) == (joined, 1)
+    assert complete(s2, joined, 1)
+    s2.commit()
+    assert status(stage, joined) == "done"
+
+
+def test_an_ended_line_is_tidied_up_by_who_can_tell(
+    stage: Stage, producers: list[Session], workers: list[Session], isolation: str
+) -> None:
+    s1, s2 = workers
+    lines = "select (select count(*) from plane.line), (select count(*) from plane.stalled_line)"
+    head = producers[0].value(LINE)
+    assert claim(s1) == (head, 1)
+    s1.begin(isolation)
+    assert complete(s1, head, 1)
+    assert claim(s1) is None
+    s1.commit()
+    assert stage.look(lines) == [(1, 1)]
+
+    assert claim(s2) is None
+    assert stage.look(lines) == [(0, 0)]
+
+
 def test_a_job_that_somebody_claimed_since(
     producers: list[Session], workers: list[Session], isolation: str
 ) -> None:

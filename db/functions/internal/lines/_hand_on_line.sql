@@ -1,6 +1,7 @@
 -- _hand_on_line: the head of a serial line has ended; the next of the line becomes ready.
 -- Whoever joins holds FOR KEY SHARE on the head, and the next may be locked by one who cancels it or pulls it
--- forward. This never waits for them: it leaves a note instead.
+-- forward. This never waits for them: it leaves a note instead. So it does where an older snapshot shows nobody behind the
+-- head: somebody may have joined since.
 create or replace function plane._hand_on_line(
     p_queue_id   integer,
     p_serial_key text,
@@ -30,7 +31,7 @@ begin
     where f.queue_id = p_queue_id and f.serial_key = p_serial_key
     order by f.pos
     limit 1;
-    if not found then
+    if not found and current_setting('transaction_isolation') = 'read committed' then
         delete from plane.line l where l.queue_id = p_queue_id and l.serial_key = p_serial_key;
         return true;
     end if;

@@ -68,8 +68,14 @@ begin
             from plane.stalled_line f
             join plane.line l on l.queue_id = f.queue_id and l.serial_key = f.serial_key and l.job_id = f.job_id
             where f.queue_id = p_queue_id
+                -- an older snapshot cannot tell that nobody waits
+                and (current_setting('transaction_isolation') = 'read committed'
+                    or (select true
+                        from plane.waiting w
+                        where w.queue_id = f.queue_id and w.serial_key = f.serial_key
+                        limit 1))
             limit p_limit
-            for update skip locked))
+            for update of f skip locked))
         returning s.*
     loop
         v_count := v_count + plane._hand_on_line(v_stalled.queue_id, v_stalled.serial_key, v_stalled.job_id)::integer;
