@@ -1,5 +1,5 @@
 -- The oracle: a test leaves the ledger whole. It stands in the place of pgTAP's finish(), with which every file ends.
--- A key that outlasts its job is legal where sessions meet; a test is alone.
+-- A request's key that outlasts its job is legal where sessions meet, and health cannot know; a test is alone.
 alter function tap.finish(boolean) rename to finish_unasked;
 
 create function tap.finish() returns setof text language plpgsql as $$

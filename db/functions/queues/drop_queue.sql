@@ -25,7 +25,10 @@ begin
     perform from plane.queue q where q.id = v_queue.id for update;
     perform plane._check_idle(v_queue);
     with gone as (
-        delete from plane.job j where j.queue_id = v_queue.id returning j.id, j.dedupe_key
+        -- only what has ended: a job that ends meanwhile would leave us its key, if we had that locked
+        delete from plane.job j
+        where j.queue_id = v_queue.id and exists (select from plane.outcome o where o.job_id = j.id)
+        returning j.id, j.dedupe_key
     ), outcomes as (
         delete from plane.outcome o using gone g where o.job_id = g.id
     ), attempts as (
@@ -35,7 +38,7 @@ begin
     ), waiters as (
         delete from plane.waiter w using gone g where w.job_id = g.id
     )
-    delete from plane.live_key k using gone g where k.key = plane._hash_key(v_queue.id, g.dedupe_key);
+    delete from plane.live_key k using gone g where k.key = plane._hash_key(v_queue.id, g.dedupe_key) and k.job_id = g.id;
 
     lock table plane.ready in share row exclusive mode;
     perform plane._check_idle(v_queue);

@@ -46,6 +46,27 @@ def test_a_queue_is_not_dropped_under_an_open_enqueue(
     assert stage.look("select count(*) from plane.job") == [(0,)]
 
 
+def test_a_job_that_ends_during_a_drop_that_is_given_up_keeps_no_key(
+    stage: Stage, producers: list[Session], workers: list[Session], admins: list[Session]
+) -> None:
+    producer, worker, admin = producers[0], workers[0], admins[0]
+    ended = enqueue(producer, "a")
+    stage.look("select plane.request_cancel(%s, 'ann')", ended)
+    job_id = enqueue(producer, "b")
+    assert claim(worker) == (job_id, 1)
+    # as if it had come just after the drop looked for live jobs
+    stage.look(
+        "create or replace function plane._check_idle(p_queue plane.queue) returns void"
+        " language sql as ''"
+    )
+    admin.begin()
+    admin.run(DROP)
+    assert complete(worker, job_id, 1)
+    admin.rollback()
+    assert stage.look("select count(*) from plane.live_key") == [(0,)]
+    assert stage.look("select id from plane.job order by id") == [(ended,), (job_id,)]
+
+
 @pytest.mark.parametrize(
     "ask",
     [

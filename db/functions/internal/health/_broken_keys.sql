@@ -1,7 +1,8 @@
 -- _broken_keys: at most one live job a queue and dedupe key, and plane.live_key says which.
--- By design a key may outlast its job (a taker who rolled back had it locked): whoever asks next takes it. And a fresh
--- request takes the key of a job that it may not join: that one goes on without, legal for as long as a later request of
--- the key is on record, so only jobs that are younger than their queue's retention can be judged.
+-- A fresh request takes the key of a job that it may not join: that one goes on without, legal for as long as a later
+-- request of the key is on record, so only jobs that are younger than their queue's retention can be judged. Where it rolls
+-- back after that job had ended, the key stays, until somebody asks again. No trace of that is left, but a request's key
+-- has the form that plane.dedupe_key gives: no other key is ever locked while its job ends.
 create or replace function plane._broken_keys(
     p_newest integer
 )
@@ -34,6 +35,10 @@ as $$
         select k.key, k.job_id, j.id, j.queue_id, j.dedupe_key
         from plane.live_key k
         left join lateral (select f.* from plane.job f where f.id = k.job_id offset 0) as j on true
+    ), placeless as (
+        select k.job_id from plane.live_key k
+        except
+        select p.job_id from plane._places() p
     )
     select 'job_without_key', k.queue_id, k.id,
         'Nobody has the dedupe key of these live jobs: the same question makes a second one. Insert it in plane.live_key.'
@@ -54,7 +59,15 @@ as $$
     select 'key_of_another_question', k.queue_id, k.id,
         'These jobs have the dedupe key of another question, whose askers get their answer. Delete the rows of plane.live_key.'
     from key k
-    where k.id is not null and k.key is distinct from plane._hash_key(k.queue_id, k.dedupe_key);
+    where k.id is not null and k.key is distinct from plane._hash_key(k.queue_id, k.dedupe_key)
+    union all
+    select 'key_outlasts_job', k.queue_id, k.id,
+        'These jobs have ended and kept their dedupe key. Who asks that question next takes it; until then it is in nobody''s '
+        'way. Delete the rows of plane.live_key.'
+    from placeless p
+    join key k on k.job_id = p.job_id
+    where k.key = plane._hash_key(k.queue_id, k.dedupe_key) and k.dedupe_key !~ '^[0-9a-f]{64}$'
+        and (select true from plane.outcome o where o.job_id = k.id);
 $$;
 
 revoke all on function plane._broken_keys(integer) from public;

@@ -1,7 +1,7 @@
 -- health: every broken promise and every threat is found by its name and its rows, with nothing else beside it.
 begin;
 \ir ../../_clock.sql
-select plan(58);
+select plan(59);
 
 -- words: the problems that a predicate can find, as its text has them.
 create function pg_temp.words(p_predicate text) returns setof text language sql as $$
@@ -123,6 +123,8 @@ select pg_temp.plants(format('insert into plane.live_key values (gen_random_uuid
     format('key_without_job broken {%s}', :other - :ready), 'a key of no job');
 select pg_temp.plants(format('insert into plane.live_key values (gen_random_uuid(), %s)', :head),
     format('key_of_another_question broken health {%s}', :head), 'a key of a job that has none');
+select pg_temp.plants(format('insert into plane.live_key values (plane._hash_key(%s, ''done''), %s)', :queue_id, :done),
+    format('key_outlasts_job broken health {%s}', :done), 'a key that its job has kept');
 
 -- given a request that is held, and a fresh one that has taken its key
 savepoint taken;
@@ -138,8 +140,8 @@ select plane.fail_job(:asked, 1, '{}') \g /dev/null
 select is_empty('select * from pg_temp.found()', 'two live jobs of one question, a fresh one and one that it could not join, are legal');
 select plane.claim('health', 'w1', 100), plane.complete_job(:fresh, 1) \g /dev/null
 select is_empty('select * from pg_temp.found()', 'and so is the one without a key when the other has ended');
-insert into plane.live_key values (plane._hash_key(:queue_id, 'done'), :done);
-select is_empty('select * from pg_temp.found()', 'and a key that has outlasted its job');
+insert into plane.live_key select plane._hash_key(j.queue_id, j.dedupe_key), j.id from plane.job j where j.id = :fresh;
+select is_empty('select * from pg_temp.found()', 'and the key of one that ended while another fresh one had it locked');
 rollback to taken;
 
 -- when a serial line does not go on
