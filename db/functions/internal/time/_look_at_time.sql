@@ -70,12 +70,9 @@ begin
             where f.queue_id = p_queue_id
                 -- an older snapshot cannot tell that nobody waits
                 and (current_setting('transaction_isolation') = 'read committed'
-                    or (select true
-                        from plane.waiting w
-                        where w.queue_id = f.queue_id and w.serial_key = f.serial_key
-                        limit 1))
+                    or plane._is_followed(f.queue_id, f.serial_key))
             limit p_limit
-            for update of f skip locked))
+            for update skip locked))
         returning s.*
     loop
         v_count := v_count + plane._hand_on_line(v_stalled.queue_id, v_stalled.serial_key, v_stalled.job_id)::integer;
