@@ -21,7 +21,7 @@ begin
             ('plane_producer', 'pgplane: enqueues jobs and submits requests'),
             ('plane_worker',   'pgplane: claims jobs and settles them'),
             ('plane_reader',   'pgplane: reads what one scope may see of jobs'),
-            ('plane_relay',    'pgplane: turns the change outbox into layer events'),
+            ('plane_relay',    'pgplane: for relays of changes, of which there are none so far; may sweep'),
             ('plane_admin',    'pgplane: runs queues, reads the views')
         ) as wanted (name, purpose)
         where not exists (select from pg_catalog.pg_roles where rolname = wanted.name)
