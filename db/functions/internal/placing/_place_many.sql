@@ -82,4 +82,5 @@ revoke all on function plane._place_many(plane.queue, jsonb, bigint[]) from publ
 
 comment on function plane._place_many(plane.queue, jsonb, bigint[]) is
 'Makes one job of each element, or finds the live one of its dedupe key; returns their ids, in their order.
+Raises PL404 no such queue.
 Raises PL429 the queue is full.';
