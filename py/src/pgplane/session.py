@@ -2,7 +2,9 @@
 
 JSON columns arrive as `RawJson`, the text itself: it is neither parsed nor printed again, so that
 64-bit integers and decimals keep every digit. Nothing is prepared on the server, and nothing is
-SET for a whole session, so that a transaction-mode pooler may stand in between.
+SET for a whole session, so that a transaction-mode pooler may stand in between. So what a role or
+a database sets by default counts, and the ledger's answers are fetched in binary, in which times
+have no DateStyle and intervals no IntervalStyle.
 """
 
 import asyncio
@@ -16,6 +18,7 @@ import psycopg
 from psycopg import AsyncConnection, sql
 from psycopg.abc import Buffer
 from psycopg.adapt import Loader
+from psycopg.pq import Format
 from psycopg_pool import AsyncConnectionPool
 
 Connection = AsyncConnection[Any]
@@ -47,10 +50,23 @@ class _RawJsonLoader(Loader):
         return RawJson(data)
 
 
+class _RawJsonBinaryLoader(_RawJsonLoader):
+    format = Format.BINARY
+
+
+class _RawJsonbBinaryLoader(Loader):
+    format = Format.BINARY
+
+    def load(self, data: Buffer) -> RawJson:
+        return RawJson(memoryview(data)[1:])  # behind a version, which is 1
+
+
 def register_raw_json(connection: Connection) -> None:
     """Load JSON columns as `RawJson` from now on."""
     connection.adapters.register_loader("json", _RawJsonLoader)
     connection.adapters.register_loader("jsonb", _RawJsonLoader)
+    connection.adapters.register_loader("json", _RawJsonBinaryLoader)
+    connection.adapters.register_loader("jsonb", _RawJsonbBinaryLoader)
 
 
 async def connect(url: str, *, application_name: str) -> Connection:

@@ -3,7 +3,9 @@
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 
+import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 
 from pgplane import errors, ledger, session
 
@@ -194,3 +196,39 @@ async def test_batches_are_enqueued_and_completed(
     ) == [True, True, False]
     assert await ledger.complete_jobs(worker, held) == [False, False]
     assert await ledger.complete_jobs(worker, [], results=[]) == []
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "DateStyle = 'SQL, DMY'",
+        "DateStyle = 'Postgres, MDY'",
+        "IntervalStyle = 'sql_standard'",
+        "IntervalStyle = 'iso_8601'",
+        "TimeZone = 'Asia/Kathmandu'",
+        "bytea_output = 'escape'",
+    ],
+)
+async def test_answers_are_the_same_whatever_a_database_sets_by_default(
+    queue_db: str, setting: str
+) -> None:
+    name = conninfo_to_dict(queue_db)["dbname"]
+    at = datetime(2100, 12, 3, 4, 5, 6, 789, UTC)
+    with psycopg.connect(queue_db, autocommit=True) as onlooker:
+        onlooker.execute(f'alter database "{name}" set {setting}')
+        connection = await session.connect(queue_db, application_name="test")
+        async with connection:
+            await ledger.create_queue(connection, QUEUE, lease=LEASE)
+            assert await ledger.register_worker(connection, "w", QUEUE) == LEASE
+            job_id, _ = await ledger.enqueue(connection, QUEUE, "echo")
+            later, _ = await ledger.enqueue(connection, QUEUE, "echo", available_at=at)
+            (claim,) = await ledger.claim_one(connection, QUEUE, "w")
+            renewed = await ledger.renew_leases(connection, "w", [(job_id, 1)])
+            key = await ledger.ticket_key(connection)
+        assert renewed == [(job_id, "held", LEASE)]
+        found = onlooker.execute(
+            "select j.created_at, q.lease, d.job_id, d.available_at, s.value"
+            " from plane.lease l join plane.job j on j.id = l.job_id, plane.queue q, plane.due d,"
+            " plane.secret s"
+        )
+        assert found.fetchall() == [(claim.created_at, LEASE, later, at, key)]

@@ -1,13 +1,19 @@
 """Sessions: JSON arrives raw, and nothing is left open."""
 
+import pytest
+
 from pgplane import session
 
 
-async def test_json_arrives_as_the_text_that_postgresql_printed(queue_db: str) -> None:
+@pytest.mark.parametrize("binary", [False, True])
+async def test_json_arrives_as_the_text_that_postgresql_printed(
+    queue_db: str, binary: bool
+) -> None:
     connection = await session.connect(queue_db, application_name="test")
     async with connection:
         cursor = await connection.execute(
-            """select '{"b": 1.50, "a": 12345678901234567890}'::jsonb, '{"n":  1e400}'::json"""
+            """select '{"b": 1.50, "a": 12345678901234567890}'::jsonb, '{"n":  1e400}'::json""",
+            binary=binary,
         )
         assert await cursor.fetchone() == (
             b'{"a": 12345678901234567890, "b": 1.50}',

@@ -16,7 +16,7 @@ async def rows(
     connection: Connection, row: AsyncRowFactory[T], query: LiteralString, arguments: Arguments
 ) -> list[T]:
     with ledger_errors():
-        async with connection.cursor(row_factory=row) as cursor:
+        async with connection.cursor(row_factory=row, binary=True) as cursor:
             await cursor.execute(query, arguments)
             return await cursor.fetchall()
 
