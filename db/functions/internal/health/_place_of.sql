@@ -40,4 +40,5 @@ $$;
 revoke all on function plane._place_of(plane.job) from public;
 
 comment on function plane._place_of(plane.job) is
-'Place of a live job: ready, scheduled, backoff, waiting (is_stalled: its line is to be handed on) or held; at is when it is due, or its lease lapses.';
+'Place of a live job: ready, scheduled, backoff, waiting (is_stalled: its line is to be handed on) or held; at is when it is
+due, or its lease lapses.';

@@ -8,13 +8,13 @@ create or replace function plane._join_line_at_once(
     p_max_dequeues  integer,
     p_fresh         boolean
 )
-    returns boolean
+    returns void
     language plpgsql
     volatile
     set lock_timeout = '5ms'
 as $$
 begin
-    return plane._join_line(p_queue_id, p_serial_key, p_job_id, p_priority, p_dequeue_count, p_max_dequeues, p_fresh);
+    perform plane._join_line(p_queue_id, p_serial_key, p_job_id, p_priority, p_dequeue_count, p_max_dequeues, p_fresh);
 end;
 $$;
 

@@ -1,7 +1,7 @@
 -- health: every broken promise and every threat is found by its name and its rows, with nothing else beside it.
 begin;
 \ir ../../_clock.sql
-select plan(59);
+select plan(60);
 
 -- words: the problems that a predicate can find, as its text has them.
 create function pg_temp.words(p_predicate text) returns setof text language sql as $$
@@ -123,6 +123,8 @@ select pg_temp.plants(format('insert into plane.live_key values (gen_random_uuid
     format('key_without_job broken {%s}', :other - :ready), 'a key of no job');
 select pg_temp.plants(format('insert into plane.live_key values (gen_random_uuid(), %s)', :head),
     format('key_of_another_question broken health {%s}', :head), 'a key of a job that has none');
+select pg_temp.plants(format('insert into plane.live_key values (gen_random_uuid(), %s)', :done),
+    format('key_of_another_question broken health {%s}', :done), 'or had another');
 select pg_temp.plants(format('insert into plane.live_key values (plane._hash_key(%s, ''done''), %s)', :queue_id, :done),
     format('key_outlasts_job broken health {%s}', :done), 'a key that its job has kept');
 
