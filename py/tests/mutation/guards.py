@@ -18,6 +18,7 @@ class Guard:
     changes: list[Change]
 
 
+DROP_GIVEN_UP = "test_a_job_that_ends_during_a_drop_that_is_given_up_keeps_no_key"
 LATER_ENQUEUER = "test_an_enqueue_takes_the_job_of_an_open_enqueuer_once_that_commits"
 LATER_JOINER = "test_a_completion_does_not_wait_for_enqueuers_that_joined_its_jobs_or_lines"
 LATER_WAITER = "test_a_waiter_that_came_while_the_job_was_being_completed_sees_the_answer"
@@ -85,6 +86,17 @@ GUARDS = [
                 "perform plane._finish(p_lease.queue_id, p_lease.job_id, p_lease.live_key, "
                 "p_lease.serial_key, q.notify)",
                 "perform pg_notify('plane_done', p_lease.job_id::text)",
+            )
+        ],
+    ),
+    Guard(
+        "the keys that a drop leaves alone",
+        f"{SESSIONS}_queues.py::{DROP_GIVEN_UP}",
+        [
+            (
+                "drop_queue.sql",
+                " and exists (select from plane.outcome o where o.job_id = j.id)",
+                "",
             )
         ],
     ),
