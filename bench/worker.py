@@ -11,7 +11,7 @@ from psycopg.rows import dict_row
 
 from bench.queues import PAYLOAD, RESULT, Queue, named
 
-PAUSE = 0.002
+PAUSE = 0.005
 """Seconds after which a worker that found nothing looks again."""
 
 NOW = "(jsonb_build_object('at', extract(epoch from clock_timestamp()))::text)"
