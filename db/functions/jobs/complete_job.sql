@@ -48,7 +48,7 @@ begin
     if p_blobs_of is not null then
         perform plane._share_blobs(p_job_id, p_blobs_of);
     end if;
-    return plane._finish(v_lease.queue_id, p_job_id, v_lease.live_key, v_lease.serial_key, v_lease.notify);
+    return plane._finish(v_lease.queue_id, p_job_id, v_lease.claimed_at, v_lease.live_key, v_lease.serial_key, v_lease.notify);
 end;
 $$;
 

@@ -27,7 +27,7 @@ begin
     v_is_plain := plane._check_jobs(p_jobs);
     lock table plane.ready in row exclusive mode;
     v_queue := plane._queue_named(p_queue);
-    if current_setting('transaction_isolation') <> 'read committed' then
+    if plane._sees_past() then
         perform plane._check_there(v_queue);
     end if;
     v_own_ids := array(select nextval('plane.job_id_seq') from generate_series(1, jsonb_array_length(p_jobs)));

@@ -55,7 +55,8 @@ begin
             return 'cancelled';
         end if;
 
-        select o.status into v_status from plane.outcome o where o.job_id = p_job_id;
+        -- locked: poison may be retried meanwhile, and is then looked for again
+        select o.status into v_status from plane.outcome o where o.job_id = p_job_id for key share;
         exit when found;
     end loop;
     return v_status;

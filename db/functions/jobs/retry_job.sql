@@ -22,6 +22,13 @@ declare
     v_attempt integer;
 begin
     select q.* into v_queue from plane.queue q where q.id = v_job.queue_id for key share;
+    if not found then
+        raise exception using
+            errcode = 'PL404',
+            message = 'no such job',
+            detail = format('job_id=%s', p_job_id),
+            hint = 'Its queue has just been dropped with plane.drop_queue.';
+    end if;
     perform from plane.outcome o where o.job_id = p_job_id and o.status = 'poison' for update;
     if not found then
         raise exception using

@@ -15,7 +15,7 @@ as $$
 declare
     v_queue plane.queue := plane._queue_named(p_queue);
 begin
-    if current_setting('transaction_isolation') <> 'read committed' then
+    if plane._sees_past() then
         raise exception using
             errcode = 'PL409',
             message = 'a queue is dropped under READ COMMITTED only',

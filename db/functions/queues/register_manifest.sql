@@ -72,6 +72,7 @@ grant execute on function plane.register_manifest(text, jsonb) to plane_worker;
 comment on function plane.register_manifest(text, jsonb) is
 'Note a surface''s operations: an array of {"name" text, "version" int, "params" JSON Schema, "ttl_seconds" int (0),
 "timeout_seconds" int (30), "per_actor" boolean (false)}. Entries are added or changed; versions not named stay.
+A day after the last of its workers was seen, a queue''s operations are forgotten: call plane.register_worker first.
 Raises PL404 no such queue.
 Raises PL413 a manifest is limited to 1 MiB.
 Raises PL422 an operation of the manifest is not well formed.

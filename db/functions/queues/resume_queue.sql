@@ -11,7 +11,7 @@ as $$
 declare
     v_queue plane.queue := plane._queue_named(p_queue);
 begin
-    update plane.queue q set paused_at = null where q.id = v_queue.id and q.paused_at is not null;
+    update plane.queue q set paused_at = null where q.id = v_queue.id and (q.paused_at is not null or plane._sees_past());
     if found then
         perform plane._tell_ready(v_queue.id);
     end if;

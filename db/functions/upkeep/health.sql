@@ -14,7 +14,7 @@ create or replace function plane.health(
     set jit = off
 as $$
 begin
-    if current_setting('transaction_isolation') <> 'read committed' then
+    if plane._sees_past() then
         raise exception using
             errcode = 'PL409',
             message = 'health is asked under READ COMMITTED only',

@@ -12,7 +12,7 @@ create or replace function plane.maintain()
     set lock_timeout = '50ms'
 as $$
 begin
-    if current_setting('transaction_isolation') <> 'read committed' then
+    if plane._sees_past() then
         raise exception using
             errcode = 'PL409',
             message = 'a ledger is maintained under READ COMMITTED only',

@@ -150,6 +150,29 @@ def test_a_fresh_request_that_takes_a_key_over_makes_no_completion_wait(
     assert stage.look("select count(*) from plane.jobs where status = 'pending'") == [(1,)]
 
 
+def test_a_left_over_key_is_not_taken_from_a_job_that_is_just_being_retried(
+    stage: Stage, queue_db: str, producers: list[Session], workers: list[Session]
+) -> None:
+    stage.look("select plane.create_queue('mail', p_max_dequeues => 1)")
+    asker = producers[0]
+    taker, admin = stage.enter(queue_db, queue_db)
+    job_id = enqueue(asker, "report")
+    assert claim(workers[0]) == (job_id, 1)
+    taker.begin()
+    taker.run("select from plane.live_key for update")
+    workers[0].run("select plane.fail_job(%s, 1, '{}')", job_id)
+    taker.rollback()
+
+    # the asker has seen the left-over key, and is about to delete it
+    admin.begin()
+    admin.run("lock table plane.live_key in exclusive mode")
+    asker.start(ENQUEUE, "report")
+    asker.waits_for(admin)
+    assert admin.value("select plane.retry_job(%s)", job_id) == job_id
+    admin.commit()
+    assert asker.result() == [(job_id, True)]
+
+
 @pytest.mark.parametrize("committed", [True, False], ids=["committed", "rolled back"])
 def test_two_edges_that_start_at_once_have_one_ticket_key(
     stage: Stage, as_reader: str, committed: bool

@@ -25,6 +25,15 @@ def mail(stage: Stage) -> None:
     make_queue(stage)
 
 
+def poison(stage: Stage, producer: Session, worker: Session) -> int:
+    """A job that had one attempt and failed."""
+    stage.look("select plane.create_queue('mail', p_max_dequeues => 1)")
+    job_id = enqueue(producer)
+    assert claim(worker) == (job_id, 1)
+    assert worker.value("select plane.fail_job(%s, 1, '{}')", job_id) == "poison"
+    return job_id
+
+
 def look_back(session: Session, isolation: str) -> None:
     """From now on the session sees what is there now."""
     session.begin(isolation)
@@ -66,10 +75,37 @@ def test_a_key_whose_job_ended_since(
     look_back(s1, isolation)
     assert complete(workers[0], job_id, 1)
 
-    # that job's answer is there for whoever saw it live
-    assert s1.row(ENQUEUE, "a") == (job_id, True)
-    s1.commit()
+    is_told_to_try_again(s1, ENQUEUE, "a")
+
     assert s1.row(ENQUEUE, "a")[1] is False
+
+
+@pytest.mark.parametrize("sql", [ENQUEUE.replace("%s", "'a'"), BATCH], ids=["one", "batch"])
+def test_a_key_whose_job_was_cancelled_since(
+    stage: Stage, producers: list[Session], isolation: str, sql: str
+) -> None:
+    s1, s2 = producers
+    job_id = enqueue(s2, "a")
+    look_back(s1, isolation)
+    stage.look(CANCEL, job_id)
+    is_told_to_try_again(s1, sql)
+
+    assert job_id not in s1.run(sql)[0]
+
+
+def test_a_live_key_is_only_read(
+    producers: list[Session], workers: list[Session], isolation: str
+) -> None:
+    s1, s2 = producers
+    job_id = enqueue(s2, "a")
+    look_back(s1, isolation)
+    assert s1.row(ENQUEUE, "a") == (job_id, True)
+
+    workers[0].run("set lock_timeout = '1ms'")
+    assert claim(workers[0]) == (job_id, 1)
+    assert complete(workers[0], job_id, 1)
+    s1.commit()
+    assert s2.row(ENQUEUE, "a")[1] is False, "its completion has freed the key"
 
 
 def test_a_line_that_somebody_opened_since(
@@ -181,6 +217,28 @@ def test_a_job_to_cancel_that_moved_since(
     is_told_to_try_again(admin, CANCEL, job_id)
 
     assert admin.value(CANCEL, job_id) == ("done" if ended else "cancelling")
+
+
+def test_poison_to_cancel_that_is_retried_since(
+    stage: Stage, producers: list[Session], workers: list[Session], as_admin: str, isolation: str
+) -> None:
+    (admin,) = stage.enter(as_admin)
+    job_id = poison(stage, producers[0], workers[0])
+    look_back(admin, isolation)
+    stage.look("select plane.retry_job(%s)", job_id)
+    is_told_to_try_again(admin, CANCEL, job_id)
+
+    assert admin.value(CANCEL, job_id) == "cancelled"
+
+
+def test_a_queue_that_was_paused_since(stage: Stage, as_admin: str, isolation: str) -> None:
+    (admin,) = stage.enter(as_admin)
+    look_back(admin, isolation)
+    stage.look("select plane.pause_queue('mail')")
+    is_told_to_try_again(admin, "select plane.resume_queue('mail')")
+
+    admin.run("select plane.resume_queue('mail')")
+    assert stage.look("select paused_at from plane.queues") == [(None,)]
 
 
 def test_whatever_they_do_at_once_they_may_have_to_try_again_and_nothing_worse(

@@ -115,6 +115,41 @@ def test_whoever_joins_a_job_wakes_nobody_again(everyone: Session, listener: Lis
     assert listener.heard() == []
 
 
+def test_a_line_that_is_left_to_the_next_claim_wakes_the_workers(
+    everyone: Session, listener: Listener, stage: Stage, queue_db: str
+) -> None:
+    queue(everyone, "always")
+    (joiner,) = stage.enter(queue_db)
+    head = enqueue(everyone, ", p_serial_key => 'line'")
+    assert claim(everyone) == head
+    joiner.begin()
+    joined = enqueue(joiner, ", p_serial_key => 'line'")
+    listener.heard()
+    assert everyone.value("select plane.complete_job(%s, 1)", head)
+    assert sorted(listener.heard()) == [f"done {head}", "ready mail"]
+    joiner.commit()
+    assert claim(everyone) == joined
+
+
+def test_who_waits_for_a_job_that_is_claimed_and_done_in_one_transaction_is_told(
+    everyone: Session, listener: Listener, stage: Stage, queue_db: str
+) -> None:
+    queue(everyone, "waiters")
+    (edge,) = stage.enter(queue_db)
+    job_id = ask(everyone)
+    key = edge.value("select plane.scope_key('acme', '[\"north\"]', false)")
+    everyone.begin()
+    assert claim(everyone) == job_id
+    assert everyone.value("select plane.complete_job(%s, 1)", job_id)
+    wait = "select plane.register_waiter('mail', %s, %s, 'edge-1', now() + interval '1 min')"
+    assert edge.value(wait, job_id, key)
+    answer = "select status from plane.await_job('mail', %s, %s)"
+    assert edge.value(answer, job_id, key) == "pending"
+    listener.heard()
+    everyone.commit()
+    assert listener.heard() == [f"done {job_id}"]
+
+
 def test_what_is_rolled_back_wakes_nobody(everyone: Session, listener: Listener) -> None:
     queue(everyone, "always")
     everyone.begin()

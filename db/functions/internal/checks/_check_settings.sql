@@ -19,7 +19,7 @@ begin
         or p_version not between 1 and 2147483647
         or p_dedupe_key = '' or length(p_dedupe_key) > 200
         or p_serial_key = '' or length(p_serial_key) > 200
-        or p_available_at = 'infinity'
+        or p_available_at >= '10000-01-01 00:00Z'
     then
         raise exception using
             errcode = '22023',
@@ -28,7 +28,7 @@ begin
                 'priority=%s max_dequeues=%s version=%s dedupe_key_length=%s serial_key_length=%s available_at=%s',
                 coalesce(p_priority::text, 'NULL'), p_max_dequeues, p_version,
                 length(p_dedupe_key), length(p_serial_key), p_available_at)),
-            hint = 'Priority is -32768 to 32767, max_dequeues 1 to 1000000, a version 1 or more, a key 1 to 200 characters.';
+            hint = 'Priority is -32768 to 32767, max_dequeues 1 to 1000000, a version 1 or more, a key 1 to 200 characters; a year has four digits.';
     end if;
     return true;
 end;

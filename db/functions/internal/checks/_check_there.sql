@@ -9,7 +9,7 @@ create or replace function plane._check_there(
     volatile
 as $$
 begin
-    if current_setting('transaction_isolation') = 'read committed' then
+    if not plane._sees_past() then
         perform from plane.queue q where q.id = p_queue.id;
     else
         perform from plane.queue q where q.id = p_queue.id for key share;

@@ -15,7 +15,7 @@ begin
         locked_by, result, error)
     values (p_lease.job_id, p_lease.attempt, p_lease.max_dequeues, p_lease.claimed_at, plane._now(),
         p_replaced, p_status, p_lease.locked_by, p_result, p_error);
-    perform plane._finish(p_lease.queue_id, p_lease.job_id, p_lease.live_key, p_lease.serial_key, q.notify)
+    perform plane._finish(p_lease.queue_id, p_lease.job_id, p_lease.claimed_at, p_lease.live_key, p_lease.serial_key, q.notify)
     from plane.queue q
     where q.id = p_lease.queue_id;
 end;

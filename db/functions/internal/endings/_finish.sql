@@ -5,6 +5,7 @@
 create or replace function plane._finish(
     p_queue_id   integer,
     p_job_id     bigint,
+    p_claimed_at timestamptz,
     p_live_key   uuid,
     p_serial_key text,
     p_notify     text
@@ -20,15 +21,16 @@ begin
     if p_serial_key is not null then
         perform plane._hand_on_line(p_queue_id, p_serial_key, p_job_id);
     end if;
-    -- after the row that registering callers lock is gone, so that none slips between look and end
-    if p_notify = 'always' or p_notify = 'waiters' and plane._is_awaited(p_job_id) then
+    -- after the row that registering callers lock is gone, so that none slips between look and end; nobody could see and
+    -- lock one that was made in this very transaction
+    if p_notify = 'always' or p_notify = 'waiters' and (p_claimed_at >= now() or plane._is_awaited(p_job_id)) then
         perform pg_notify('plane_done', p_job_id::text);
     end if;
     return true;
 end;
 $$;
 
-revoke all on function plane._finish(integer, bigint, uuid, text, text) from public;
+revoke all on function plane._finish(integer, bigint, timestamptz, uuid, text, text) from public;
 
-comment on function plane._finish(integer, bigint, uuid, text, text) is
+comment on function plane._finish(integer, bigint, timestamptz, uuid, text, text) is
 'Frees the dedupe key, hands on the serial line and tells whoever waits, as the queue''s notify setting rules; true.';

@@ -37,7 +37,7 @@ begin
     -- Only under READ COMMITTED, where each statement sees anew, and only in a transaction that has not written:
     -- one that has claimed sees its own deletion, which may yet be rolled back. Any other goes by the floors it
     -- knows, until a whole scan is due.
-    if current_setting('transaction_isolation') <> 'read committed' or pg_current_xact_id_if_assigned() is not null then
+    if plane._sees_past() or pg_current_xact_id_if_assigned() is not null then
         return case when v_is_whole then v_nowhere else v_floors end;
     end if;
 

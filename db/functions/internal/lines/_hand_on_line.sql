@@ -23,6 +23,9 @@ begin
         select l.queue_id, l.serial_key, l.job_id
         from plane.line l
         where l.queue_id = p_queue_id and l.serial_key = p_serial_key and l.job_id = p_job_id;
+        if found then
+            perform plane._tell_ready(p_queue_id);
+        end if;
         return not found;
     end if;
 
@@ -31,7 +34,7 @@ begin
     where f.queue_id = p_queue_id and f.serial_key = p_serial_key
     order by f.pos
     limit 1;
-    if not found and current_setting('transaction_isolation') = 'read committed' then
+    if not found and not plane._sees_past() then
         delete from plane.line l where l.queue_id = p_queue_id and l.serial_key = p_serial_key;
         return true;
     end if;
@@ -44,6 +47,7 @@ begin
     returning w.* into v_next;
     if not found then
         insert into plane.stalled_line (queue_id, serial_key, job_id) values (p_queue_id, p_serial_key, p_job_id);
+        perform plane._tell_ready(p_queue_id);
         return false;
     end if;
 

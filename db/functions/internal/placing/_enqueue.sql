@@ -87,7 +87,7 @@ begin
     if v_is_ready and (p_queue.notify = 'always' or p_queue.notify = 'waiters' and plane._has_sleepers(p_queue.id)) then
         perform pg_notify('plane_ready', p_queue.name);
     end if;
-    if current_setting('transaction_isolation') <> 'read committed' then
+    if plane._sees_past() then
         perform plane._check_there(p_queue);
     end if;
 end;

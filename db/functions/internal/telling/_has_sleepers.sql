@@ -9,7 +9,7 @@ create or replace function plane._has_sleepers(
 as $$
 begin
     perform from plane.worker w where w.queue_id = p_queue_id and w.asleep limit 1;
-    return found or current_setting('transaction_isolation') <> 'read committed';
+    return found or plane._sees_past();
 end;
 $$;
 

@@ -9,7 +9,7 @@ create or replace function plane._is_awaited(
 as $$
 begin
     perform from plane.waiter w where w.job_id = p_job_id;
-    return found or current_setting('transaction_isolation') <> 'read committed';
+    return found or plane._sees_past();
 end;
 $$;
 

@@ -15,7 +15,7 @@ begin
     where w.ctid = (
         select f.ctid
         from plane.worker f
-        where f.name = p_worker and f.queue_id = p_queue_id and f.asleep <> p_is_asleep
+        where f.name = p_worker and f.queue_id = p_queue_id and (f.asleep <> p_is_asleep or plane._sees_past())
         for no key update skip locked);
     if p_is_asleep then
         -- the next claim looks around, and so notes that it is awake

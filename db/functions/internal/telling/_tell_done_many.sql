@@ -21,8 +21,8 @@ begin
         from unnest(p_leases) as l
         where l.queue_id = any (v_always)
             or l.queue_id = any (v_waiters)
-                -- an older snapshot cannot see who has just come
-                and (current_setting('transaction_isolation') <> 'read committed'
+                -- as _finish and _is_awaited do
+                and (plane._sees_past() or l.claimed_at >= now()
                     or (select true from plane.waiter w where w.job_id = l.job_id limit 1))
     ) as t
     group by t.payload;

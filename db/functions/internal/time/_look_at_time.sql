@@ -69,7 +69,7 @@ begin
             join plane.line l on l.queue_id = f.queue_id and l.serial_key = f.serial_key and l.job_id = f.job_id
             where f.queue_id = p_queue_id
                 -- an older snapshot cannot tell that nobody waits
-                and (current_setting('transaction_isolation') = 'read committed'
+                and (not plane._sees_past()
                     or plane._is_followed(f.queue_id, f.serial_key))
             limit p_limit
             for update skip locked))

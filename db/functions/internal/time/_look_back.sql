@@ -27,7 +27,7 @@ begin
     end if;
     -- a look that found as much as it may move has not seen everything, nor has one by an older snapshot: the next one
     -- begins where this one did
-    if v_count < 100 and current_setting('transaction_isolation') = 'read committed' then
+    if v_count < 100 and not plane._sees_past() then
         perform plane._note('plane.looked_' || p_queue_id, concat_ws('|', v_now_ms, v_whole));
     end if;
     return v_count;

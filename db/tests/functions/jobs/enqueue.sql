@@ -1,7 +1,7 @@
 -- enqueue: one new job. What a dedupe key or a serial key makes of it: enqueue_coalescing, enqueue_serial.
 begin;
 \ir ../../_clock.sql
-select plan(52);
+select plan(53);
 
 -- given a queue
 select pg_temp.freeze('2030-01-01 12:00+00');
@@ -146,6 +146,7 @@ select pg_temp.refuses('p_dedupe_key => repeat(''k'', 201)', 'a dedupe key of 20
 select pg_temp.refuses('p_serial_key => ''''', 'an empty serial key is refused');
 select pg_temp.refuses('p_serial_key => repeat(''k'', 201)', 'a serial key of 201 characters is refused');
 select pg_temp.refuses('p_available_at => ''infinity''', 'a job that would never be due is refused');
+select pg_temp.refuses('p_available_at => ''10000-01-01 00:00Z''', 'so is a year that few languages can tell');
 select lives_ok(
     $$ select plane.enqueue('enqueue', 'send', p_dedupe_key => repeat('ß', 200), p_serial_key => repeat('ß', 200)) $$,
     'keys of 200 characters are taken');

@@ -1,7 +1,7 @@
 -- retry_job: a person has removed what made a job poison, and wants it done.
 begin;
 \ir ../../_clock.sql
-select plan(31);
+select plan(32);
 
 -- a new job that is poison
 create function pg_temp.poison(p_dedupe_key text default null, p_serial_key text default null, p_priority integer default 0)
@@ -96,6 +96,14 @@ select is((select r.fresh from plane.ready r where r.job_id = :alone), true, 'a 
 -- when there is no such job
 select throws_ok($$ select plane.retry_job(9223372036854775807) $$, 'PL404', 'no such job', 'an unknown job is refused');
 select throws_ok($$ select plane.retry_job(null) $$, 'PL404', 'no such job', 'so is NULL');
+
+-- when its queue has been dropped meanwhile, which left it there, unseen
+savepoint dropped;
+select pg_temp.poison() as left_over \gset
+delete from plane.queue where name = 'retry_job';
+select throws_ok(
+    format('select plane.retry_job(%s)', :left_over), 'PL404', 'no such job', 'a job without a queue is not retried');
+rollback to dropped;
 
 -- when its pauses grow
 select plane.complete_job(job_id, attempt) from plane.claim_one('retry_job', 'w1') \g /dev/null
