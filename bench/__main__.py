@@ -7,7 +7,7 @@ import click
 
 from bench.facts import gather
 from bench.floor import FLOOR
-from bench.horizon import READER, Variant, pinned
+from bench.horizon import READER, Variant, run_pinned
 from bench.measures import MEASURES
 from bench.peers import find_peers
 from bench.plane import plane
@@ -53,7 +53,10 @@ def main(
     if unknown := set(parts) - set(PARTS):
         raise click.UsageError(f"no such part: {', '.join(unknown)}")
     queues = [FLOOR, plane("pgplane"), plane("pgplane, waiters", "waiters"), *find_peers()]
-    chosen = [variants(queues)[word] for word in horizon.split()]
+    known = variants(queues)
+    if unknown := set(horizon.split()) - known.keys():
+        raise click.UsageError(f"no such variant here: {', '.join(unknown)}")
+    chosen = [known[word] for word in horizon.split()]
     bench = Bench()
     try:
         how = f"{rounds} rounds of {seconds} s"
@@ -85,7 +88,7 @@ def pin(bench: Bench, variants: list[Variant], seconds: int, runs: int) -> list[
     found = [Pinned(variant.name) for variant in variants]
     for _ in range(runs):
         for variant, one in zip(variants, found, strict=True):
-            one.runs.append(pinned(bench, variant, seconds))
+            one.runs.append(run_pinned(bench, variant, seconds))
             for at in one.runs[-1]:
                 told = "".join(f"{value:10,.2f} {figure}" for figure, value in at._asdict().items())
                 click.echo(f"{variant.name:45}{told}")

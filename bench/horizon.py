@@ -44,7 +44,7 @@ class Slice(NamedTuple):
     """From the enqueue to the completion's commit."""
 
 
-def pinned(bench: Bench, variant: Variant, seconds: int) -> list[Slice]:
+def run_pinned(bench: Bench, variant: Variant, seconds: int) -> list[Slice]:
     """Run a variant for so long.
 
     Raises RuntimeError when a job is unaccounted for, or when the horizon was not held.

@@ -1,4 +1,4 @@
-"""The measures that are a rate of jobs; each proves that its work was done, or raises."""
+"""The measures, one for each row of the tables; each proves that its work was done, or raises."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -73,7 +73,7 @@ def drain_batch(n: int, jobs_a_second: int) -> Take:
     return take
 
 
-def whole(bench: Bench, queue: Queue, clients: int, seconds: int) -> Sample:
+def enqueue_claim_complete(bench: Bench, queue: Queue, clients: int, seconds: int) -> Sample:
     """Clients that enqueue a job, claim one and complete it, each its own commit."""
     backlog = 100 * clients
     bench.fresh(queue)
@@ -127,5 +127,8 @@ MEASURES = [
     Measure("batch", "drain 100 at a time", 2, drain_batch(100, 20_000)),
     Measure("batch", "drain 1000 at a time", 2, drain_batch(1000, 30_000)),
     Measure("wakeup", "commit to claim by a sleeper", 1, wake_up),
-    *(Measure("notify", "enqueue, claim, complete", clients, whole) for clients in (1, 8, 32)),
+    *(
+        Measure("notify", "enqueue, claim, complete", clients, enqueue_claim_complete)
+        for clients in (1, 8, 32)
+    ),
 ]

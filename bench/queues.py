@@ -52,7 +52,7 @@ class Queue:
     channel: str
     """What a worker listens on."""
     greet: str = ""
-    """What a worker says before it first claims, where it must."""
+    """What a worker says before it first sleeps, so that it is woken."""
     enqueue_telling: str = ""
     """What wakes it, where `enqueue` does not."""
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# bootstrap-logins.sh BOOTSTRAP_SQL
 # Bootstrap the database that the PG* variables name, unless that was done, and set up one login for
 # each process: migrator, edge, worker. Sets the passwords anew each time.
 set -eu

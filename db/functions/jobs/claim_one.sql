@@ -34,7 +34,7 @@ begin
     end if;
     v_floors := plane._known_floors(current_setting('plane.claims_' || v_queue.id, true), v_queue.lanes, v_now);
     if v_floors is null then
-        v_floors := plane._look_around(v_queue.id, v_queue.lanes, v_now);
+        v_floors := plane._refresh_floors(v_queue.id, v_queue.lanes, v_now);
         v_has_looked := true;
     end if;
     while v_queue.paused_at is null loop
@@ -57,7 +57,7 @@ begin
         else
             -- before leaving with empty hands: has time brought something this very moment, or has a row been changed
             -- while it was being locked? A second scan sees it.
-            exit when plane._look_back(v_queue.id, v_now) = 0 and v_is_second;
+            exit when plane._move_overdue_since(v_queue.id, v_now) = 0 and v_is_second;
             v_is_second := true;
         end if;
     end loop;

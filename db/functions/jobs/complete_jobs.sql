@@ -1,6 +1,5 @@
 -- complete_jobs: complete_job for many at once. Locks: the leases, by job id; nothing after them is waited
 -- for, but blobs that another completion is just sharing.
--- No results, errors or caches at all may be given as NULL.
 create or replace function plane.complete_jobs(
     p_job_ids  bigint[],
     p_attempts integer[],
@@ -27,7 +26,7 @@ declare
     v_completed boolean[];
     v_leases    plane.lease[];
 begin
-    perform plane._check_settled_many(p_job_ids, p_attempts, p_results, p_errors, p_caches);
+    perform plane._check_completions(p_job_ids, p_attempts, p_results, p_errors, p_caches);
     with asked as (
         select a.*, row_number() over (partition by a.job_id, a.attempt order by a.ord) as turn
         from unnest(p_job_ids, p_attempts, p_results, p_errors, p_caches)

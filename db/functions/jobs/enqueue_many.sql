@@ -28,7 +28,7 @@ begin
     lock table plane.ready in row exclusive mode;
     v_queue := plane._queue_named(p_queue);
     if plane._sees_past() then
-        perform plane._check_there(v_queue);
+        perform plane._check_not_dropped(v_queue);
     end if;
     v_own_ids := array(select nextval('plane.job_id_seq') from generate_series(1, jsonb_array_length(p_jobs)));
     if v_is_plain and v_queue.max_depth is null then

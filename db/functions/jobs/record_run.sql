@@ -31,7 +31,7 @@ begin
     perform plane._check_cache(p_cache);
     -- NaN is above every number
     if coalesce(p_job_id, 0) < 1 or coalesce(p_attempt, 0) < 1 or p_version < 1
-        or coalesce(p_operation, '') = '' or length(p_operation) > 200
+        or not plane._is_name(p_operation)
         or coalesce(p_outcome, '') not in ('done', 'refused', 'pending', 'poison', 'cancelled', 'released', 'lost', 'unsettled')
         or not coalesce(isfinite(p_started_at), false)
         or p_queue_wait_ms not between 0 and 1e12 or p_wall_ms not between 0 and 1e12 or p_cpu_ms not between 0 and 1e12

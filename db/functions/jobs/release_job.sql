@@ -33,7 +33,7 @@ revoke all on function plane.release_job(bigint, integer) from public;
 grant execute on function plane.release_job(bigint, integer) to plane_worker;
 
 comment on function plane.release_job(bigint, integer) is
-'Give a held job back unharmed: it is claimable at once, before fresh work, and may be claimed once more than before;
+'Give a held job back unharmed: it is claimable at once, before work that never was claimed, and may be claimed once more than before;
 NOTIFY plane_ready.
 True when released, false when this attempt no longer holds the job.
 Role: plane_worker.';

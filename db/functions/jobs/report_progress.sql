@@ -34,18 +34,7 @@ begin
             detail = format('done=%s total=%s message_length=%s', coalesce(p_done::text, 'NULL'), p_total, length(p_message)),
             hint = 'done and total are 0 or more (total NULL: not known), a message has up to 1000 characters.';
     end if;
-    select l.* into v_lease
-    from plane.lease l
-    where l.job_id = p_job_id and l.attempt = p_attempt
-    for key share;
-    if not found then
-        raise exception using
-            errcode = 'PL409',
-            message = 'the attempt no longer holds this job',
-            detail = format('job_id=%s attempt=%s', coalesce(p_job_id::text, 'NULL'), coalesce(p_attempt::text, 'NULL')),
-            hint = 'Stop working on it and roll this batch back: another attempt does it, or nobody needs it any more.';
-    end if;
-
+    v_lease := plane._hold_lease(p_job_id, p_attempt);
     select q.notify into v_notify from plane.queue q where q.id = v_lease.queue_id;
     select p.* into v_last
     from plane.progress p

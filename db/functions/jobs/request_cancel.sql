@@ -21,7 +21,7 @@ declare
     v_lease  plane.lease;
     v_status text;
 begin
-    if coalesce(p_by, '') = '' or length(p_by) > 200 then
+    if not plane._is_name(p_by) then
         raise exception using
             errcode = '22023',
             message = 'a cancel names who asks for it, in 1 to 200 characters',

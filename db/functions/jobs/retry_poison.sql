@@ -32,7 +32,7 @@ begin
             hint = 'Call it again for more.';
     end if;
     perform from plane.queue q where q.id = v_queue.id for key share;
-    perform plane._check_there(v_queue);
+    perform plane._check_not_dropped(v_queue);
     select array_agg(p.id) into v_jobs
     from (
         select j.id

@@ -47,7 +47,7 @@ begin
             hint = 'Name of letters, digits and _.:-; version, ttl_seconds and timeout_seconds whole numbers; params a JSON Schema; per_actor a boolean.';
     end if;
     perform from plane.queue q where q.id = v_queue.id for key share;
-    perform plane._check_there(v_queue);
+    perform plane._check_not_dropped(v_queue);
     insert into plane.operation as o (queue_id, name, version, params_schema, ttl_seconds, timeout_seconds, per_actor, registered_at)
     select distinct on (m.name, m.version) v_queue.id, m.name, m.version, coalesce(m.params, '{}'),
         coalesce(m.ttl_seconds, 0), coalesce(m.timeout_seconds, 30), coalesce(m.per_actor, false), plane._now()

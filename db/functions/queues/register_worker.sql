@@ -32,7 +32,7 @@ begin
             hint = 'It is what people read beside the worker''s name.';
     end if;
     perform from plane.queue q where q.id = v_queue.id for key share;
-    perform plane._check_there(v_queue);
+    perform plane._check_not_dropped(v_queue);
     insert into plane.worker as w (name, queue_id, info, registered_at, seen_at)
     values (p_worker, v_queue.id, p_info, v_now, v_now)
     on conflict (name, queue_id) do update

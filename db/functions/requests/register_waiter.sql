@@ -19,7 +19,7 @@ as $$
 declare
     v_queue plane.queue := plane._queue_named(p_queue);
 begin
-    if coalesce(p_waiter, '') = '' or length(p_waiter) > 200 or p_deadline is null
+    if not plane._is_name(p_waiter) or p_deadline is null
         or p_deadline > plane._now() + interval '1 day'
     then
         raise exception using

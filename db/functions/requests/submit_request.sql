@@ -1,5 +1,5 @@
 -- submit_request: the request plane's enqueue. It computes scope key and dedupe key itself, so that no caller
--- can forget the scope.
+-- can forget the scope. Locks: as plane.enqueue.
 create or replace function plane.submit_request(
     p_queue     text,
     p_operation text,

@@ -26,6 +26,7 @@ begin
         return;
     end if;
     begin
+        perform plane._forget_stalls();
         subject := nullif(plane._forget_workers(), 0) || ' workers, not seen for a day';
         if subject is null and plane._forget_runs() then
             subject := 'a day of telemetry';

@@ -29,22 +29,12 @@ begin
             hint = 'Call it again for more.';
     end if;
     for v_queue in select q.* from plane.queue q order by q.id loop
-        v_moved := plane._look_at_time(v_queue.id, v_now, null, p_limit);
+        v_moved := plane._move_overdue(v_queue.id, v_now, null, p_limit);
         if v_moved > 0 then
             perform plane._tell_ready(v_queue.id);
         end if;
         v_total := v_total + v_moved;
     end loop;
-    -- notes of lines that went on by themselves: their head was retried or cancelled
-    delete from plane.stalled_line s
-    where not plane._sees_past() and s.ctid = any (array(
-        select f.ctid
-        from plane.stalled_line f
-        where not exists (
-            select from plane.line l
-            where l.queue_id = f.queue_id and l.serial_key = f.serial_key and l.job_id = f.job_id)
-        limit p_limit
-        for update skip locked));
     delete from plane.waiter w
     where w.ctid = any (array(
         select f.ctid from plane.waiter f where f.deadline < v_now order by f.deadline limit p_limit for update skip locked));

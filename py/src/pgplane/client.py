@@ -89,7 +89,7 @@ async def reading(connection: Connection, seconds: float) -> AsyncIterator[Conne
 async def rows_as_json(connection: Connection, query: str, values: Sequence[object]) -> RawJson:
     """`{"rows": [{column: value, …}, …]}`, in the query's order, as PostgreSQL itself prints it.
 
-    `query` is one SELECT with `$1 … $n`; the connection must load raw JSON, as `connect`'s do.
+    `query` is one SELECT with `$1 … $n`; the connection must load raw JSON, as `pool`'s do.
     """
     text = f"""
         select pg_catalog.json_build_object(

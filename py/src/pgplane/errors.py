@@ -43,7 +43,7 @@ class Gone(LedgerError):
 
 
 class TooLarge(LedgerError):
-    """Params, a result or a key above its limit."""
+    """What was given is above its limit: params, a result, a manifest, a piece of a blob."""
 
 
 class Invalid(LedgerError):
@@ -79,7 +79,7 @@ class Busy(LedgerError):
 
 
 class Unavailable(LedgerError):
-    """The database cannot be reached, is starting or going down; what was asked is unknown."""
+    """The database cannot be reached, is starting or going down; what was asked may be done."""
 
     status = 503
 

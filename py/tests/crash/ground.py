@@ -37,9 +37,6 @@ class Ground:
             self.counts[what] += 1
             self._progress.notify_all()
 
-    def refuse(self, sqlstate: str) -> None:
-        self.count(sqlstate)
-
     def let_others_go_on(self, steps: int) -> None:
         """Until so much more has been done by whomever, or they all stand still, waiting for us."""
         with self._progress:

@@ -193,11 +193,8 @@ class Mix:
     def get(self) -> None:
         """A job has one status, at any moment, to anybody."""
         job_id = self._job()
-        for queue in QUEUES:
-            rows = self._rows(
-                f"select status from plane.get_job(%s, %s, {SCOPE_KEY})", queue, job_id
-            )
-            assert len(rows) <= 1
+        sql = f"select status from plane.get_job(%s, %s, {SCOPE_KEY})"
+        assert len([row for queue in QUEUES for row in self._rows(sql, queue, job_id)]) <= 1
 
     def _rows(self, sql: str, *params: Any) -> list[tuple[Any, ...]]:
         return self.connection.execute(sql, params).fetchall()

@@ -130,7 +130,7 @@ class Soaker(Thread):
     def _refused(self, error: psycopg.Error, but: Set[str] = frozenset()) -> None:
         if error.sqlstate not in EXPECTED.keys() - but:
             raise error
-        self.ground.refuse(error.sqlstate)
+        self.ground.count(error.sqlstate)
         self.mix.ended(committed=False)
 
     def _how(self) -> str:

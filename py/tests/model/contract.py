@@ -8,7 +8,7 @@ from .world import HELD, Job, Owner, Queue, Stall, Token, View
 
 @dataclass(frozen=True)
 class Ask:
-    """What an enqueue asks for; `after` seconds, `word` and `scope` are a request's alone."""
+    """What an enqueue asks for; `after` in seconds; `scope`, `word` and `fresh` are a request's."""
 
     queue: str
     key: str | None = None

@@ -224,7 +224,7 @@ class Ledger:
     def _ended_unheld(self, who: int) -> list[int]:
         """Jobs that a transaction both claims and ends: who comes to wait meanwhile meets no lease.
 
-        Nobody tells them of the end; they find it when they look again.
+        The ledger tells them, by the wall clock, which the model's is behind; here they look again.
         """
         before, after = self.world.view(NOBODY), self.world.view(who)
         return [

@@ -116,11 +116,11 @@ class CompleteMany(Settling):
             if job is not None and first:
                 ended.append(job)
         # leases go first, then the lines are handed on, by their keys
-        for job in sorted(ended, key=lambda job: (view_order(view, job.queue), job.serial or "")):
+        for job in sorted(ended, key=lambda job: (queue_order(view, job.queue), job.serial or "")):
             end(view, job, "done", self.by)
 
 
-def view_order(view: View, queue: str) -> int:
+def queue_order(view: View, queue: str) -> int:
     return [known.name for known in view.queues()].index(queue)
 
 

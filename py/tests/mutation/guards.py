@@ -1,4 +1,4 @@
-"""The guards of the ledger, how each is taken away, and the test that must then fail."""
+"""Guards of the ledger, how each is taken away, and the test that must then fail."""
 
 from dataclasses import dataclass
 
@@ -22,6 +22,8 @@ DROP_GIVEN_UP = "test_a_job_that_ends_during_a_drop_that_is_given_up_keeps_no_ke
 LATER_ENQUEUER = "test_an_enqueue_takes_the_job_of_an_open_enqueuer_once_that_commits"
 LATER_JOINER = "test_a_completion_does_not_wait_for_enqueuers_that_joined_its_jobs_or_lines"
 LATER_WAITER = "test_a_waiter_that_came_while_the_job_was_being_completed_sees_the_answer"
+RETRIED = "test_a_left_over_key_is_not_taken_from_a_job_that_is_just_being_retried"
+AT_ONCE = "test_who_waits_for_a_job_that_is_claimed_and_done_in_one_transaction_is_told"
 KEYED = ("_enqueue.sql", "_take_key.sql", "_take_keys.sql", "_take_keys_in_turn.sql")
 
 GUARDS = [
@@ -83,8 +85,8 @@ GUARDS = [
         [
             (
                 "_end.sql",
-                "perform plane._finish(p_lease.queue_id, p_lease.job_id, p_lease.live_key, "
-                "p_lease.serial_key, q.notify)",
+                "perform plane._finish(p_lease.queue_id, p_lease.job_id, p_lease.claimed_at, "
+                "p_lease.live_key, p_lease.serial_key, q.notify)",
                 "perform pg_notify('plane_done', p_lease.job_id::text)",
             )
         ],
@@ -114,6 +116,39 @@ GUARDS = [
     Guard(
         "the lock of report_progress",
         f"{SESSIONS}_progress.py",
-        [("report_progress.sql", "\n    for key share;", ";")],
+        [("_hold_lease.sql", "\n    for key share;", ";")],
+    ),
+    Guard(
+        "a left-over key is judged again before it is taken",
+        f"{SESSIONS}_keys.py::{RETRIED}",
+        [
+            (
+                "_live_job.sql",
+                "            and (exists (select from plane.outcome o where o.job_id = k.job_id)\n"
+                "                or (select l.cancelled_by from plane.lease l "
+                "where l.job_id = k.job_id) is not null)",
+                "",
+            )
+        ],
+    ),
+    Guard(
+        "an older snapshot's key is tried",
+        f"{SESSIONS}_snapshots.py::test_a_key_whose_job_was_cancelled_since",
+        [("_live_job.sql", "plane._sees_past() and v_job_id is not null", "false")],
+    ),
+    Guard(
+        "an older snapshot ends no line",
+        f"{SESSIONS}_snapshots.py::test_a_line_that_somebody_joined_since",
+        [("_hand_on_line.sql", " and not plane._sees_past()", "")],
+    ),
+    Guard(
+        "poison to cancel is locked",
+        f"{SESSIONS}_snapshots.py::test_poison_to_cancel_that_is_retried_since",
+        [("request_cancel.sql", " for key share", "")],
+    ),
+    Guard(
+        "who waits for a job of one transaction is told",
+        f"tests/ledger/test_notifications.py::{AT_ONCE}",
+        [("_finish.sql", "p_claimed_at >= now() or ", "")],
     ),
 ]

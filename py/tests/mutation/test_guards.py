@@ -12,7 +12,7 @@ from ..support.postgres import ROOT, Server
 from ..support.processes import PY
 from .guards import GUARDS, Guard
 
-pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.timeout(600)
 
 TESTS = sorted({guard.test for guard in GUARDS})
 
@@ -47,12 +47,19 @@ def run(test: str, server: Server, **environment: str) -> subprocess.CompletedPr
     )
 
 
+@pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.name)
+def test_a_guard_is_where_it_is_said_to_be(guard: Guard, tmp_path: Path) -> None:
+    assert mutated(guard, tmp_path).is_dir()
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("test", TESTS)
 def test_it_passes_as_long_as_all_guards_are_there(test: str, server: Server) -> None:
     done = run(test, server)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.name)
 def test_a_guard_that_is_gone_is_missed(guard: Guard, server: Server, tmp_path: Path) -> None:
     done = run(guard.test, server, PLANE_TEST_TREE=str(mutated(guard, tmp_path)))

@@ -4,7 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import psycopg
 
-BEGINNING = datetime(2030, 1, 1, tzinfo=UTC)
+BEGINNING = datetime(2020, 1, 1, tzinfo=UTC)
+"""Before any transaction began: no claim looks like one of the transaction that ends it."""
 
 
 class Clock:

@@ -3,7 +3,7 @@ create or replace function plane._check_cache(
     p_cache   text,
     p_element bigint default null
 )
-    returns boolean
+    returns void
     language plpgsql
     immutable
 as $$
@@ -15,7 +15,6 @@ begin
             detail = concat_ws(' ', 'element=' || p_element, 'cache=' || left(p_cache, 100)),
             hint = 'hit: the answer was kept. coalesced: it was computed for another job. NULL: for this one.';
     end if;
-    return true;
 end;
 $$;
 

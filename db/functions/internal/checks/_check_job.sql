@@ -10,7 +10,7 @@ create or replace function plane._check_job(
     immutable
 as $$
 begin
-    if coalesce(p_operation, '') = '' or length(p_operation) > 200 then
+    if not plane._is_name(p_operation) then
         raise exception using
             errcode = '22023',
             message = 'an operation has a name of 1 to 200 characters',
@@ -60,7 +60,7 @@ $$;
 revoke all on function plane._check_job(text, jsonb, jsonb, bigint) from public;
 
 comment on function plane._check_job(text, jsonb, jsonb, bigint) is
-'Refuses an operation, params or an envelope that cannot be kept.
+'Refuses an operation, params or an envelope that cannot be kept; true when they can.
 Raises 22023 an operation has a name of 1 to 200 characters.
 Raises PL413 params and envelope are limited to 256 KiB.
 Raises PL422 params and envelope must be JSON objects.';

@@ -1,6 +1,7 @@
 -- _check_jobs: what a batch must satisfy. One quick look at all elements finds those that deserve a closer one:
 -- faulty or large. A small one, too, may have numbers that are long once written out. Most batches are plain: their
 -- elements say no more than an operation and its params.
+-- What passes here is not looked at again: the limits are those of _check_job and _check_settings.
 create or replace function plane._check_jobs(
     p_jobs jsonb
 )

@@ -9,7 +9,7 @@ create or replace function plane._check_settings(
     p_version      numeric,
     p_element      bigint default null
 )
-    returns boolean
+    returns void
     language plpgsql
     stable
 as $$
@@ -30,7 +30,6 @@ begin
                 length(p_dedupe_key), length(p_serial_key), p_available_at)),
             hint = 'Priority is -32768 to 32767, max_dequeues 1 to 1000000, a version 1 or more, a key 1 to 200 characters; a year has four digits.';
     end if;
-    return true;
 end;
 $$;
 

@@ -1,4 +1,4 @@
--- _job: what was asked, or a clear error.
+-- _job: the row of a job, or a clear error.
 create or replace function plane._job(
     p_job_id bigint
 )
@@ -24,5 +24,5 @@ $$;
 revoke all on function plane._job(bigint) from public;
 
 comment on function plane._job(bigint) is
-'What was asked for by this id.
+'The row of the job of this id.
 Raises PL404 no such job.';

@@ -21,8 +21,8 @@ begin
     if p_serial_key is not null then
         perform plane._hand_on_line(p_queue_id, p_serial_key, p_job_id);
     end if;
-    -- after the row that registering callers lock is gone, so that none slips between look and end; nobody could see and
-    -- lock one that was made in this very transaction
+    -- after the row that registering callers lock is gone, so that none slips between look and end; a claim since now(), the
+    -- start of this transaction, may be of this very one: nobody could see and lock its lease
     if p_notify = 'always' or p_notify = 'waiters' and (p_claimed_at >= now() or plane._is_awaited(p_job_id)) then
         perform pg_notify('plane_done', p_job_id::text);
     end if;

@@ -64,7 +64,7 @@ begin
         v_held := plane._ready_writers();
     end if;
 
-    perform plane._note('plane.floors_' || p_queue_id,
+    perform plane._remember('plane.floors_' || p_queue_id,
         concat_ws('|', v_floors::text, v_now_ms, v_whole, v_noted, array_to_string(v_held, ',')));
     return v_floors;
 end;

@@ -16,4 +16,4 @@ end;
 revoke all on function plane._known_floors(text, integer[], timestamptz) from public;
 
 comment on function plane._known_floors(text, integer[], timestamptz) is
-'The floors in a note of _look_around; NULL where it is of another time, of other lanes, or garbled.';
+'The floors in a note of _refresh_floors; NULL where it is of another time, of other lanes, or garbled.';

@@ -88,7 +88,7 @@ begin
         perform pg_notify('plane_ready', p_queue.name);
     end if;
     if plane._sees_past() then
-        perform plane._check_there(p_queue);
+        perform plane._check_not_dropped(p_queue);
     end if;
 end;
 $$;

@@ -21,7 +21,7 @@ begin
         from unnest(q.lanes || plane._lane(p_priority, true) || plane._lane(p_priority, false)) as l (lane)
         order by l.lane)
     where q.id = p_queue.id and cardinality(q.lanes) < 64 and not q.lanes @> array[plane._lane(p_priority, false)];
-    perform plane._check_there(p_queue);
+    perform plane._check_not_dropped(p_queue);
     v_lanes := (select q.lanes from plane.queue q where q.id = p_queue.id);
     return coalesce(
         (select min(l.lane >> 1) from unnest(v_lanes) as l (lane) where l.lane >> 1 >= p_priority),

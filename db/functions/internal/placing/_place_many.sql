@@ -26,7 +26,7 @@ begin
     end if;
 
     if p_jobs @? '$[*].dedupe_key' then
-        v_ids := plane._coalesce(p_queue, p_jobs, p_own_ids);
+        v_ids := plane._take_batch_keys(p_queue, p_jobs, p_own_ids);
     end if;
     if p_queue.max_depth is not null then
         perform plane._check_depth(p_queue, sum((o.id = o.own_id)::integer)::integer)
@@ -34,24 +34,27 @@ begin
         having bool_or(o.id = o.own_id);
     end if;
 
-    insert into plane.job (id, queue_id, priority, by_request, version, max_dequeues, created_at, available_at,
-        operation, dedupe_key, serial_key, scope_key, params, envelope)
-    select v_ids[e.ord], p_queue.id,
-        case when e.value ? 'priority' then v_given[array_position(v_asked, (e.value ->> 'priority')::numeric::integer)] else 0 end,
-        false, (e.value ->> 'version')::numeric::integer,
-        coalesce((e.value ->> 'max_dequeues')::numeric::integer, p_queue.max_dequeues), v_now,
-        case when (e.value ->> 'available_at')::timestamptz > v_now then (e.value ->> 'available_at')::timestamptz end,
-        e.value ->> 'operation', e.value ->> 'dedupe_key', e.value ->> 'serial_key', null,
-        coalesce(e.value -> 'params', '{}'), coalesce(e.value -> 'envelope', '{}')
-    from jsonb_array_elements(p_jobs) with ordinality as e (value, ord)
-    where v_ids[e.ord] = p_own_ids[e.ord];
+    with made as (
+        insert into plane.job (id, queue_id, priority, by_request, version, max_dequeues, created_at, available_at,
+            operation, dedupe_key, serial_key, scope_key, params, envelope)
+        select v_ids[e.ord], p_queue.id,
+            case
+                when e.value ? 'priority' then v_given[array_position(v_asked, (e.value ->> 'priority')::numeric::integer)]
+                else 0
+            end,
+            false, (e.value ->> 'version')::numeric::integer,
+            coalesce((e.value ->> 'max_dequeues')::numeric::integer, p_queue.max_dequeues), v_now,
+            case when (e.value ->> 'available_at')::timestamptz > v_now then (e.value ->> 'available_at')::timestamptz end,
+            e.value ->> 'operation', e.value ->> 'dedupe_key', e.value ->> 'serial_key', null,
+            coalesce(e.value -> 'params', '{}'), coalesce(e.value -> 'envelope', '{}')
+        from jsonb_array_elements(p_jobs) with ordinality as e (value, ord)
+        where v_ids[e.ord] = p_own_ids[e.ord]
+        returning id, priority, max_dequeues, serial_key, available_at
+    )
     insert into plane.ready (queue_id, lane, pos, job_id, dequeue_count, max_dequeues, fresh)
-    select p_queue.id,
-        2 * case when e.value ? 'priority' then v_given[array_position(v_asked, (e.value ->> 'priority')::numeric::integer)] else 0 end + 1,
-        v_ids[e.ord], v_ids[e.ord], 0, coalesce((e.value ->> 'max_dequeues')::numeric::integer, p_queue.max_dequeues), false
-    from jsonb_array_elements(p_jobs) with ordinality as e (value, ord)
-    where v_ids[e.ord] = p_own_ids[e.ord] and e.value ->> 'serial_key' is null
-        and ((e.value ->> 'available_at')::timestamptz > v_now) is not true;
+    select p_queue.id, plane._lane(m.priority, false), m.id, m.id, 0, m.max_dequeues, false
+    from made m
+    where m.serial_key is null and m.available_at is null;
     v_is_ready := found;
     if p_jobs @? '$[*].available_at' then
         insert into plane.due (job_id, queue_id, priority, available_at, reason, dequeue_count, max_dequeues, fresh)

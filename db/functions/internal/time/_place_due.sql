@@ -1,5 +1,5 @@
 -- _place_due: a due row's time has come. A scheduled job joins its serial line only now, at its end;
--- one that paused after a failure has kept its place there and goes before fresh work.
+-- one that paused after a failure has kept its place there and goes before work that never was claimed.
 -- This runs within claims, which wait for no enqueuer: a line that somebody is opening or handing on is tried again a
 -- second later. So two sweeps that meet in several lines cannot deadlock either.
 create or replace function plane._place_due(

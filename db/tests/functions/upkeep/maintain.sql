@@ -3,7 +3,7 @@ begin;
 \ir ../../_clock.sql
 select pg_temp.freeze('2030-01-01 12:00+00');
 \ir ../../_alone.sql
-select plan(39);
+select plan(40);
 
 -- what is in which range
 create function pg_temp.ranges() returns setof text language sql volatile as $$
@@ -115,6 +115,11 @@ select results_eq(
 select results_eq(
     'select * from pg_temp.ranges()', array['10000000000-20000000000: 1', '20000000000-30000000000: 0', '30000000000-: 0'], 'and leaves a gap');
 select is((select count(*) from plane.attempt), 0::bigint, 'its attempts go with it');
+
+-- given a note of a serial line whose head was cancelled since
+insert into plane.stalled_line select q.id, 'gone', 1 from plane.queue q;
+select plane.maintain() \g /dev/null
+select is_empty('select * from plane.stalled_line', 'a note of no line is forgotten');
 
 -- when workers were not seen for a day
 select plane.register_worker('old', 'maintain') \g /dev/null

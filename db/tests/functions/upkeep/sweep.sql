@@ -1,7 +1,7 @@
 -- sweep: all that time does, for every queue, whether anybody claims from it or not.
 begin;
 \ir ../../_clock.sql
-select plan(38);
+select plan(36);
 
 create function pg_temp.status(p_job_id bigint) returns text language sql as $$
     select status from plane.jobs where id = p_job_id
@@ -113,11 +113,6 @@ select is(plane.sweep(), 0, 'to forget a waiter is no move of a job');
 select results_eq(
     format('select waiter from plane.waiter where job_id = %s', :waited), array['sweep-here'],
     'who is past its deadline is forgotten, who is not is not');
-
--- given a note of a serial line whose head was cancelled since
-insert into plane.stalled_line select q.id, 'gone', :waited from plane.queue q where q.name = 'sweep-order';
-select is(plane.sweep(), 0, 'to forget a note is no move of a job');
-select is_empty('select * from plane.stalled_line', 'a note of no line is forgotten');
 
 -- when the limit cannot be
 select throws_ok($$ select plane.sweep(null) $$, '22023', 'a sweep moves 1 to 100000 jobs a queue', 'NULL is no limit');

@@ -11,6 +11,9 @@ from pgplane.schema.tree import MigrationError
 
 T = TypeVar("T")
 
+TURN = "hashtext('pgplane migrations')"
+"""The advisory lock of whose turn it is, in SQL."""
+
 LOCK_SECONDS = 3
 """How long a statement waits for a lock before it lets everybody behind it through."""
 LOCK_ATTEMPTS = 5
@@ -25,7 +28,7 @@ def take_turn(connection: Connection[Any]) -> None:
     """
     connection.execute(f"set local lock_timeout = '{TURN_SECONDS}s'")
     try:
-        connection.execute("select pg_advisory_xact_lock(hashtext('pgplane migrations'))")
+        connection.execute(f"select pg_advisory_xact_lock({TURN})")
     except errors.LockNotAvailable as busy:
         raise MigrationError(
             f"another migration of this database runs for over {TURN_SECONDS} s: see "
@@ -44,11 +47,11 @@ def take_turn(connection: Connection[Any]) -> None:
 @contextmanager
 def session_lock(connection: Connection[Any]) -> Iterator[None]:
     """The same turn, held across transactions; it ends with the session at the latest."""
-    connection.execute("select pg_advisory_lock(hashtext('pgplane migrations'))")
+    connection.execute(f"select pg_advisory_lock({TURN})")
     try:
         yield
     finally:
-        connection.execute("select pg_advisory_unlock(hashtext('pgplane migrations'))")
+        connection.execute(f"select pg_advisory_unlock({TURN})")
 
 
 def until_unlocked(attempt: Callable[[], T]) -> T:

@@ -25,6 +25,7 @@ from yoyo.migrations import get_migration_hash
 from pgplane import __version__
 from pgplane.schema import scratch
 from pgplane.schema.catalog import Name, drops, load, loading
+from pgplane.schema.locks import TURN
 from pgplane.schema.tree import Code, Migration, MigrationError, Tree, version_key
 
 STEP = '''\
@@ -42,12 +43,12 @@ step(
 )
 '''
 
-BEGIN = """\
+BEGIN = f"""\
 begin;
 set local lock_timeout = '5s';
 set local client_min_messages = warning;
 set local role plane_owner;
-do $$ begin perform pg_advisory_xact_lock(hashtext('pgplane migrations')); end $$;
+do $$ begin perform pg_advisory_xact_lock({TURN}); end $$;
 """
 
 REFUSE = """\

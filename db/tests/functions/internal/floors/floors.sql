@@ -10,7 +10,7 @@ $$;
 -- lets it remember that it moved its floors at noon and noted that position then, when nobody was writing
 create function pg_temp.remember(p_floors bigint[], p_noted bigint, p_next_whole_scan timestamptz default '2030-01-01 12:05+00')
     returns text language sql volatile as $$
-    select plane._note('plane.floors_' || q.id, concat_ws('|', p_floors::text,
+    select plane._remember('plane.floors_' || q.id, concat_ws('|', p_floors::text,
         (extract(epoch from timestamptz '2030-01-01 12:00+00') * 1000)::bigint,
         (extract(epoch from p_next_whole_scan) * 1000)::bigint, p_noted, ''))
     from plane.queue q where q.name = 'floors'
@@ -96,7 +96,7 @@ select pg_temp.ignores('', 'a memory that was emptied is none');
 select pg_temp.ignores('nonsense', 'nor is nonsense');
 select pg_temp.ignores('{7,7,7,7}|1|2|3|', 'nor one that is not signed');
 select pg_temp.ignores('1#{7,7,7,7}|1|2|3|', 'nor one under another''s signature');
-select plane._note('plane.floors_' || id, '{7,7}|1|2|3|') from plane.queue where name = 'floors' \g /dev/null
+select plane._remember('plane.floors_' || id, '{7,7}|1|2|3|') from plane.queue where name = 'floors' \g /dev/null
 select is(pg_temp.floors('2030-01-01 12:00+00'), '{1,1,1,1}', 'nor one of other lanes');
 
 -- when a claim has noted its floors
@@ -104,7 +104,7 @@ create function pg_temp.known(p_at timestamptz) returns bigint[] language sql vo
     select plane._known_floors(current_setting('plane.claims_' || q.id, true), q.lanes, p_at)
     from plane.queue q where q.name = 'floors'
 $$;
-select plane._look_around(id, lanes, '2030-01-01 12:00:00.11+00') from plane.queue where name = 'floors' \g /dev/null
+select plane._refresh_floors(id, lanes, '2030-01-01 12:00:00.11+00') from plane.queue where name = 'floors' \g /dev/null
 select is(pg_temp.known('2030-01-01 12:00:00.19+00'), '{1,1,1,1}', 'another one goes by them');
 select is(pg_temp.known('2030-01-01 12:00:00.2+00'), null, 'in the same tenth of a second only');
 select is(

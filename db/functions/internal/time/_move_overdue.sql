@@ -1,8 +1,8 @@
--- _look_at_time: does for one queue what time has done: lapsed leases, jobs that became due, stalled lines.
+-- _move_overdue: does for one queue what time has done: lapsed leases, jobs that became due, stalled lines.
 -- p_since spares rows already looked at, dead ones above all; NULL looks at everything.
 -- Rows that another session has locked are left to it. What has waited longest is moved first: a deletion alone
 -- would return rows as they lie in the table.
-create or replace function plane._look_at_time(
+create or replace function plane._move_overdue(
     p_queue_id integer,
     p_now      timestamptz,
     p_since    timestamptz,
@@ -69,8 +69,7 @@ begin
             join plane.line l on l.queue_id = f.queue_id and l.serial_key = f.serial_key and l.job_id = f.job_id
             where f.queue_id = p_queue_id
                 -- an older snapshot cannot tell that nobody waits
-                and (not plane._sees_past()
-                    or plane._is_followed(f.queue_id, f.serial_key))
+                and (not plane._sees_past() or plane._is_followed(f.queue_id, f.serial_key))
             limit p_limit
             for update skip locked))
         returning s.*
@@ -81,7 +80,7 @@ begin
 end;
 $$;
 
-revoke all on function plane._look_at_time(integer, timestamptz, timestamptz, integer) from public;
+revoke all on function plane._move_overdue(integer, timestamptz, timestamptz, integer) from public;
 
-comment on function plane._look_at_time(integer, timestamptz, timestamptz, integer) is
+comment on function plane._move_overdue(integer, timestamptz, timestamptz, integer) is
 'Moves the jobs of one queue whose lease lapsed or whose time has come, and hands on stalled lines; returns how many.';

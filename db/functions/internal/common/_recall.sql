@@ -15,4 +15,4 @@ end;
 revoke all on function plane._recall(text) from public;
 
 comment on function plane._recall(text) is
-'What plane._note last wrote down under this name, in this session; NULL for nothing, or for what was garbled.';
+'What plane._remember last wrote down under this name, in this session; NULL for nothing, or for what was garbled.';

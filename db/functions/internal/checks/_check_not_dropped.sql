@@ -1,7 +1,7 @@
--- _check_there: the queue has not been dropped since it was read. An enqueue reads it after plane.ready was locked, where
+-- _check_not_dropped: the queue has not been dropped since it was read. An enqueue reads it after plane.ready was locked, where
 -- plane.drop_queue waits; only a snapshot older than that lock may show a queue that is gone, so there the row itself is
 -- locked, which a drop makes fail.
-create or replace function plane._check_there(
+create or replace function plane._check_not_dropped(
     p_queue plane.queue
 )
     returns void
@@ -24,8 +24,8 @@ begin
 end;
 $$;
 
-revoke all on function plane._check_there(plane.queue) from public;
+revoke all on function plane._check_not_dropped(plane.queue) from public;
 
-comment on function plane._check_there(plane.queue) is
+comment on function plane._check_not_dropped(plane.queue) is
 'Refuses a queue that has been dropped since it was read.
 Raises PL404 no such queue.';

@@ -1,5 +1,5 @@
--- _note: writes something down for plane._recall, signed.
-create or replace function plane._note(
+-- _remember: writes something down for plane._recall, signed.
+create or replace function plane._remember(
     p_name    text,
     p_content text
 )
@@ -8,7 +8,7 @@ create or replace function plane._note(
     volatile
 return set_config(p_name, hashtext(p_content) || '#' || p_content, false);
 
-revoke all on function plane._note(text, text) from public;
+revoke all on function plane._remember(text, text) from public;
 
-comment on function plane._note(text, text) is
+comment on function plane._remember(text, text) is
 'Keeps a text without # for plane._recall, until the session ends or this transaction is rolled back.';

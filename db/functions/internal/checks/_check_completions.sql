@@ -1,5 +1,5 @@
--- _check_settled_many: what the arrays of a batch of completions must satisfy.
-create or replace function plane._check_settled_many(
+-- _check_completions: what the arrays of a batch of completions must satisfy.
+create or replace function plane._check_completions(
     p_job_ids  bigint[],
     p_attempts integer[],
     p_results  json[],
@@ -36,9 +36,9 @@ begin
 end;
 $$;
 
-revoke all on function plane._check_settled_many(bigint[], integer[], json[], json[], text[]) from public;
+revoke all on function plane._check_completions(bigint[], integer[], json[], json[], text[]) from public;
 
-comment on function plane._check_settled_many(bigint[], integer[], json[], json[], text[]) is
+comment on function plane._check_completions(bigint[], integer[], json[], json[], text[]) is
 'Refuses a batch of completions that does not fit together, or whose content cannot be kept.
 Raises 22023 cache is hit, coalesced or NULL.
 Raises 22023 the arrays must be of one length.

@@ -1,5 +1,5 @@
--- _coalesce: the job of each element of a batch: its own, the first one's of the same dedupe key, or the live one.
-create or replace function plane._coalesce(
+-- _take_batch_keys: the job of each element of a batch: its own, the first one's of the same dedupe key, or the live one.
+create or replace function plane._take_batch_keys(
     p_queue   plane.queue,
     p_jobs    jsonb,
     p_own_ids bigint[]
@@ -39,7 +39,7 @@ begin
 end;
 $$;
 
-revoke all on function plane._coalesce(plane.queue, jsonb, bigint[]) from public;
+revoke all on function plane._take_batch_keys(plane.queue, jsonb, bigint[]) from public;
 
-comment on function plane._coalesce(plane.queue, jsonb, bigint[]) is
+comment on function plane._take_batch_keys(plane.queue, jsonb, bigint[]) is
 'The job id of each element of a batch, the element''s own id where it makes a new job; takes the dedupe keys.';
