@@ -48,8 +48,8 @@ BUDGETS: dict[str, tuple[int, int]] = {
     "renew_leases(100)": (1310, 1310),
     # lease 4, queue 2, outcome 3, waiter 2
     "complete_job": (11, 12),
-    # per job: lease 2 to find, 1 to lock, 2 to delete, outcome 3, waiter 2
-    "complete_jobs(100)": (1180, 1180),
+    # per job: lease 2 to find and 1 to delete, outcome 3, waiter 2
+    "complete_jobs(100)": (1060, 1060),
     # lease 4, attempt 2, due 3
     "fail_job": (10, 12),
     # lease 4, attempt 2, ready 4, queue 2 and worker 2

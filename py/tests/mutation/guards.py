@@ -35,7 +35,13 @@ GUARDS = [
     Guard(
         "the fence of complete_jobs",
         f"{PGTAP}jobs/complete_jobs.sql",
-        [("complete_jobs.sql", " and f.attempt = a.attempt", "")],
+        [
+            (
+                "complete_jobs.sql",
+                "(l.job_id, l.attempt) in (select * from unnest(p_job_ids, p_attempts))",
+                "true",
+            )
+        ],
     ),
     Guard(
         "the unique index of dedupe keys",

@@ -87,7 +87,8 @@ def faults(statement: Statement) -> Iterator[str]:
     for node in nodes(statement.plan):
         kind = node["Node Type"]
         if kind in ("Hash Join", "Merge Join"):
-            yield kind
+            for table in {_table(below) for below in _flows_into(node)} & HOT:
+                yield f"{kind} of {table}"
         if kind in ("Seq Scan", "Bitmap Heap Scan") and _table(node) in HOT:
             yield f"{kind} on {_table(node)}"
         if (
@@ -97,11 +98,11 @@ def faults(statement: Statement) -> Iterator[str]:
         ):
             yield f"{kind} of the whole of {_table(node)}"
         if kind in ("Sort", "Incremental Sort"):
-            for table in {_table(below) for below in _sorted(node)} & HOT:
+            for table in {_table(below) for below in _flows_into(node)} & HOT:
                 yield f"{kind} of {table}"
 
 
-def _sorted(plan: Plan) -> Iterator[Plan]:
+def _flows_into(plan: Plan) -> Iterator[Plan]:
     """What flows into a node; what is looked up row by row is as bounded as those rows are."""
     for below in plan.get("Plans", []):
         looked_up = plan["Node Type"] == "Nested Loop" and below["Parent Relationship"] == "Inner"
@@ -110,7 +111,7 @@ def _sorted(plan: Plan) -> Iterator[Plan]:
             and not looked_up
         ):
             yield below
-            yield from _sorted(below)
+            yield from _flows_into(below)
 
 
 def _table(node: Plan) -> str:

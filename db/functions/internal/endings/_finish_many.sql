@@ -1,42 +1,42 @@
--- _finish_many: _finish for a batch. No lock is waited for, as there.
+-- _finish_many: _finish for a batch, its arrays by job. No lock is waited for, as there.
 create or replace function plane._finish_many(
-    p_leases plane.lease[]
+    p_queue_ids   integer[],
+    p_job_ids     bigint[],
+    p_live_keys   uuid[],
+    p_serial_keys text[],
+    p_is_new      boolean
 )
     returns void
     language plpgsql
     volatile
 as $$
 declare
-    v_keys  uuid[];
-    v_ids   bigint[];
-    v_lines boolean;
-    v_lease plane.lease;
+    v_head record;
 begin
-    select array_agg(l.live_key) filter (where l.live_key is not null),
-        array_agg(l.job_id) filter (where l.live_key is not null),
-        bool_or(l.serial_key is not null)
-    into v_keys, v_ids, v_lines
-    from unnest(p_leases) as l;
-    if v_keys is not null then
+    if array_remove(p_live_keys, null) <> '{}' then
         delete from plane.live_key k
         where k.ctid = any (array(
             select f.ctid
-            from unnest(v_keys, v_ids) as a (key, job_id)
+            from unnest(p_live_keys, p_job_ids) as a (key, job_id)
             cross join lateral (
                 select f.ctid from plane.live_key f where f.key = a.key and f.job_id = a.job_id for update skip locked) as f));
     end if;
-    if v_lines then
-        for v_lease in
-            select l.* from unnest(p_leases) as l where l.serial_key is not null order by l.queue_id, l.serial_key
+    if array_remove(p_serial_keys, null) <> '{}' then
+        for v_head in
+            select a.queue_id, a.serial_key, a.job_id
+            from unnest(p_queue_ids, p_serial_keys, p_job_ids) as a (queue_id, serial_key, job_id)
+            where a.serial_key is not null
+            order by a.queue_id, a.serial_key
         loop
-            perform plane._hand_on_line(v_lease.queue_id, v_lease.serial_key, v_lease.job_id);
+            perform plane._hand_on_line(v_head.queue_id, v_head.serial_key, v_head.job_id);
         end loop;
     end if;
-    perform plane._tell_done_many(p_leases);
+    perform plane._tell_done_many(p_queue_ids, p_job_ids, p_is_new);
 end;
 $$;
 
-revoke all on function plane._finish_many(plane.lease[]) from public;
+revoke all on function plane._finish_many(integer[], bigint[], uuid[], text[], boolean) from public;
 
-comment on function plane._finish_many(plane.lease[]) is
-'Frees the dedupe keys, hands on the serial lines and tells whoever waits, for jobs whose leases are gone.';
+comment on function plane._finish_many(integer[], bigint[], uuid[], text[], boolean) is
+'Frees the dedupe keys, hands on the serial lines and tells whoever waits, for jobs whose leases are gone.
+p_is_new: some have been claimed since this transaction began.';

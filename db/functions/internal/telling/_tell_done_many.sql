@@ -1,6 +1,8 @@
 -- _tell_done_many: tells whoever waits for the jobs of a batch, as many ids in a payload as it holds (below 8000 bytes).
 create or replace function plane._tell_done_many(
-    p_leases plane.lease[]
+    p_queue_ids integer[],
+    p_job_ids   bigint[],
+    p_is_new    boolean
 )
     returns void
     language plpgsql
@@ -9,27 +11,34 @@ as $$
 declare
     v_always  integer[];
     v_waiters integer[];
+    v_awaited bigint[];
 begin
-    select array_agg(q.id) filter (where q.notify = 'always'), array_agg(q.id) filter (where q.notify = 'waiters')
+    -- nobody could wait for what is new, and an older snapshot cannot see who waits: as in _finish and _is_awaited
+    select array_agg(q.id) filter (where q.notify = 'always' or p_is_new or plane._sees_past()), array_agg(q.id)
     into v_always, v_waiters
     from plane.queue q
-    where q.id = any (array(select l.queue_id from unnest(p_leases) as l));
+    where q.id = any (p_queue_ids) and q.notify <> 'never';
+    if v_waiters is null then
+        return;
+    end if;
+    v_awaited := array(select w.job_id from plane.waiter w where w.job_id = any (p_job_ids));
+    if v_always is null and v_awaited = '{}' then
+        return;
+    end if;
     perform pg_notify('plane_done', string_agg(t.job_id::text, ',' order by t.job_id))
     from (
         -- an id that begins within a payload's share ends within it, or 19 bytes later at most
-        select l.job_id, sum(length(l.job_id::text) + 1) over (order by l.job_id) / 7950 as payload
-        from unnest(p_leases) as l
-        where l.queue_id = any (v_always)
-            or l.queue_id = any (v_waiters)
-                -- as _finish and _is_awaited do
-                and (plane._sees_past() or l.claimed_at >= now()
-                    or (select true from plane.waiter w where w.job_id = l.job_id limit 1))
+        select a.job_id, sum(length(a.job_id::text) + 1) over (order by a.job_id) / 7950 as payload
+        from unnest(p_queue_ids, p_job_ids) as a (queue_id, job_id)
+        where a.queue_id = any (v_always)
+            or a.queue_id = any (v_waiters) and a.job_id in (select unnest(v_awaited))
     ) as t
     group by t.payload;
 end;
 $$;
 
-revoke all on function plane._tell_done_many(plane.lease[]) from public;
+revoke all on function plane._tell_done_many(integer[], bigint[], boolean) from public;
 
-comment on function plane._tell_done_many(plane.lease[]) is
-'NOTIFY plane_done with the ids of jobs that have ended, as their queues'' notify settings rule.';
+comment on function plane._tell_done_many(integer[], bigint[], boolean) is
+'NOTIFY plane_done with the ids of jobs that have ended, as their queues'' notify settings rule.
+p_is_new: some have been claimed since this transaction began.';
