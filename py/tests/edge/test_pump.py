@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pgplane.edge import pump as pump_module
-from pgplane.edge.pump import MAX_READ, ReplyPump, Waiter
+from pgplane.edge.replies import pump as pump_module
+from pgplane.edge.replies.pump import MAX_READ, ReplyPump, Waiter
 from pgplane.errors import Busy, Unavailable
 from pgplane.ledger.records import Job
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.types import Message
 
-from pgplane.edge.streams import EventStream, Streams, frame, retry
+from pgplane.edge.replies.streams import EventStream, Streams, frame, retry
 
 
 def events(text: bytes) -> list[httpx2.ServerSentEvent]:

@@ -2,9 +2,9 @@
 
 import pytest
 
+from pgplane.edge.access.tickets import SharedTickets, Tickets
 from pgplane.edge.database import QueueDatabase
 from pgplane.edge.problems import Problem
-from pgplane.edge.tickets import SharedTickets, Tickets
 
 KEYS = ("ab" * 32, "cd" * 32)
 

@@ -12,15 +12,15 @@ from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 
 from pgplane import logs
-from pgplane.edge.auth import Verifier
+from pgplane.edge.access.auth import Verifier
+from pgplane.edge.access.scopes import ScopeKeys
+from pgplane.edge.access.tickets import SharedTickets
 from pgplane.edge.database import QueueDatabase
 from pgplane.edge.health import Readiness
 from pgplane.edge.problems import Boundary, Problem, answer
-from pgplane.edge.pump import CHANNELS, ReplyPump
+from pgplane.edge.replies.pump import CHANNELS, ReplyPump
+from pgplane.edge.replies.streams import Streams
 from pgplane.edge.routes import ROUTES, Edge
-from pgplane.edge.scopes import ScopeKeys
-from pgplane.edge.streams import Streams
-from pgplane.edge.tickets import SharedTickets
 from pgplane.errors import LedgerError
 from pgplane.listener import Listener
 from pgplane.settings import Settings

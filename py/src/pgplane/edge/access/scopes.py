@@ -5,7 +5,7 @@ from collections import OrderedDict
 import orjson
 
 from pgplane import ledger
-from pgplane.edge.auth import Caller
+from pgplane.edge.access.auth import Caller
 from pgplane.edge.database import QueueDatabase
 
 MAX_ENTRIES = 10_000

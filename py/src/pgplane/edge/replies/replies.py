@@ -8,8 +8,8 @@ from typing import Any
 import orjson
 
 from pgplane.edge.problems import Problem, title
-from pgplane.edge.pump import TERMINAL, ReplyPump, Waiter
-from pgplane.edge.streams import Streams, frame, retry
+from pgplane.edge.replies.pump import TERMINAL, ReplyPump, Waiter
+from pgplane.edge.replies.streams import Streams, frame, retry
 from pgplane.ledger.records import Job
 
 _GIVEN_UP = {

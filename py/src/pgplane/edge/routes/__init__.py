@@ -9,16 +9,16 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pgplane import ledger
-from pgplane.edge import replies
-from pgplane.edge.auth import Verifier
+from pgplane.edge.access.auth import Verifier
+from pgplane.edge.access.scopes import ScopeKeys
+from pgplane.edge.access.tickets import SharedTickets
 from pgplane.edge.database import QueueDatabase
 from pgplane.edge.health import Readiness
 from pgplane.edge.problems import Problem
-from pgplane.edge.pump import TERMINAL, ReplyPump
 from pgplane.edge.questions import read_question
-from pgplane.edge.scopes import ScopeKeys
-from pgplane.edge.streams import Streams
-from pgplane.edge.tickets import SharedTickets
+from pgplane.edge.replies import replies
+from pgplane.edge.replies.pump import TERMINAL, ReplyPump
+from pgplane.edge.replies.streams import Streams
 from pgplane.errors import Busy
 from pgplane.ledger.records import Job, Submitted
 from pgplane.names import queue_of
