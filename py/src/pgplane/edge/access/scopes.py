@@ -43,3 +43,8 @@ class ScopeKeys:
                 for actor in actors
             ]
         )
+
+
+def name_of(scope_keys: tuple[str, ...]) -> str:
+    """What a caller is called among those who wait for a job: the key that is the person's own."""
+    return scope_keys[-1]
