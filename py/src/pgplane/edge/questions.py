@@ -12,7 +12,7 @@ from starlette.requests import Request
 from pgplane.edge.problems import Problem
 
 BODY_SECONDS = 20.0
-"""How long a whole body may take: the largest one, over a line of half a megabit a second."""
+"""How long a whole body may take: 1 MiB, over a line of half a megabit a second."""
 
 _VERSION = re.compile(r"[1-9][0-9]{0,8}")
 _MEMBERS = frozenset({"operation", "params", "version"})

@@ -20,6 +20,8 @@ MAX_READ = 500
 RETRY_SECONDS = 1.0
 GATHER_SECONDS = 0.005
 MAX_GATHER_SECONDS = 0.05
+"""Pause after a read: the first for each job of a burst, never more than the second."""
+
 _JOB_ID = re.compile(r"[0-9]{1,19}")
 
 
