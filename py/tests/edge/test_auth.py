@@ -17,8 +17,8 @@ from cryptography.hazmat.primitives.serialization import (
     PublicFormat,
 )
 
-from pgplane.edge.auth import Caller, Verifier
-from pgplane.edge.keys import KeyConfigurationError
+from pgplane.edge.access.auth import Caller, Verifier
+from pgplane.edge.access.keys import KeyConfigurationError
 from pgplane.edge.problems import Problem
 from pgplane.settings import Settings
 

@@ -12,7 +12,7 @@ from pgplane.schema.tree import Tree
 
 ROOT = Path(__file__).resolve().parents[3]
 SOURCE = ROOT / "py/src/pgplane"
-SPEAKING = [*SOURCE.glob("edge/*.py"), SOURCE / "surface.py", SOURCE / "worker/execution.py"]
+SPEAKING = [*(SOURCE / "edge").rglob("*.py"), SOURCE / "surface.py", SOURCE / "worker/execution.py"]
 REFUSING = {"Problem", "Refusal", "HttpError", "_refuse", "_refusal"}
 CODE = re.compile(r"(?=.{4})[A-Z]+(_[A-Z]+)*")
 ROUTER = {(404, "NOT_FOUND"), (405, "METHOD_NOT_ALLOWED")}
@@ -48,7 +48,7 @@ def of_the_code() -> Iterator[tuple[int | None, str]]:
 
 def of_the_ledger() -> set[tuple[int, str]]:
     """What becomes of the errors that the functions called here say they raise, and of outages."""
-    edge = "".join(path.read_text() for path in SOURCE.glob("edge/*.py"))
+    edge = "".join(path.read_text() for path in (SOURCE / "edge").rglob("*.py"))
     called = set(re.findall(r"\bledger\.(\w+)", edge)) & set(ledger.__all__)
     assert "submit_request" in called
     files = [path for path in Tree.shipped().code_files() if path.stem in called]

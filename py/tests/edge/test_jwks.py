@@ -6,8 +6,14 @@ from typing import Any
 import httpx2
 import pytest
 
-from pgplane.edge.jwks import COOL_DOWN_SECONDS, FRESH_SECONDS, MAX_BYTES, STALE_SECONDS, Jwks
-from pgplane.edge.keys import KeyConfigurationError
+from pgplane.edge.access.jwks import (
+    COOL_DOWN_SECONDS,
+    FRESH_SECONDS,
+    MAX_BYTES,
+    STALE_SECONDS,
+    Jwks,
+)
+from pgplane.edge.access.keys import KeyConfigurationError
 from pgplane.edge.problems import Problem
 
 from ..support.issuer import Issuer

@@ -14,8 +14,8 @@ import httpx2
 import pytest
 
 from pgplane import ledger
-from pgplane.edge import server
-from pgplane.edge.routes import Edge
+from pgplane.edge import questions, server
+from pgplane.edge.parts import Edge
 from pgplane.edge.server import AddressError, listen
 from pgplane.settings import Settings
 
@@ -357,6 +357,26 @@ async def test_a_10_mb_body_is_refused_over_the_wire(
     response = await client.post("/api/flights/q", content=body, headers=issuer.bearer())
     assert response.status_code == 413
     assert response.headers["Content-Type"] == "application/problem+json"
+    assert plane.jobs() == 0
+    await ask(client, issuer)
+
+
+@pytest.mark.parametrize("start", [b"", b'{"operation":'])
+async def test_a_body_that_does_not_come_is_refused_and_its_connection_closed(
+    edge: Opened, plane: Plane, issuer: Issuer, monkeypatch: pytest.MonkeyPatch, start: bytes
+) -> None:
+    monkeypatch.setattr(questions, "BODY_SECONDS", 0.2)
+    client, _ = edge
+    address = client.base_url
+    reader, writer = await asyncio.open_connection(address.host, address.port)
+    token = issuer.bearer()["Authorization"]
+    head = f"POST /api/flights/q HTTP/1.1\r\nHost: edge\r\nAuthorization: {token}\r\n"
+    writer.write(f"{head}Content-Length: 99\r\n\r\n".encode() + start)
+    answer = await asyncio.wait_for(reader.read(), 20)
+    writer.close()
+    assert answer.startswith(b"HTTP/1.1 408 ")
+    assert b"connection: close" in answer.lower()
+    assert b'"code":"SLOW_BODY"' in answer
     assert plane.jobs() == 0
     await ask(client, issuer)
 

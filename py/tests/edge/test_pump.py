@@ -8,8 +8,14 @@ from typing import Any
 
 import pytest
 
-from pgplane.edge import pump as pump_module
-from pgplane.edge.pump import MAX_READ, ReplyPump, Waiter
+from pgplane.edge.replies import pump as pump_module
+from pgplane.edge.replies.pump import (
+    GATHER_SECONDS,
+    MAX_GATHER_SECONDS,
+    MAX_READ,
+    ReplyPump,
+    Waiter,
+)
 from pgplane.errors import Busy, Unavailable
 from pgplane.ledger.records import Job
 
@@ -31,6 +37,7 @@ class Database:
     def __init__(self) -> None:
         self.jobs: dict[int, Job] = {}
         self.calls: list[str] = []
+        self.waiters: set[tuple[int, str]] = set()
         self.reads: list[list[tuple[int, str]]] = []
         self.down = False
         self.most = MAX_READ
@@ -49,7 +56,10 @@ class Database:
         found = self.jobs.get(job_id)
         return found if found and found.scope_key == scope_key else None
 
-    def register_waiter(self, _q: str, job_id: int, scope_key: str, *_rest: object) -> bool:
+    def register_waiter(
+        self, _q: str, job_id: int, scope_key: str, waiter: str, _deadline: datetime
+    ) -> bool:
+        self.waiters.add((job_id, waiter))
         return self._see(job_id, scope_key) is not None
 
     def await_job(self, _queue: str, job_id: int, scope_key: str) -> Job | None:
@@ -81,6 +91,12 @@ async def attach(pump: ReplyPump, database: Database, job_id: int, scope_key: st
     waiter = await pump.attach(QUEUE, job_id, (KEY, OWN), 60)
     assert waiter is not None
     return waiter
+
+
+def end(pump: ReplyPump, database: Database, job_id: int) -> None:
+    """End a job, and tell the pump of it."""
+    database.jobs[job_id] = job(job_id, "done")
+    pump.notified("plane_done", str(job_id))
 
 
 async def test_a_waiter_is_registered_before_the_row_is_read(
@@ -141,6 +157,82 @@ async def test_a_burst_of_notifications_costs_one_read(pump: ReplyPump, database
         pump.notified("plane_done", f"{n},{n + 1000}")
     assert all(await asyncio.gather(*(waiter.until_ended(5) for waiter in found)))
     assert len(database.reads) == 1
+
+
+async def test_one_alone_is_read_at_once_and_what_follows_is_gathered(database: Database) -> None:
+    pauses: list[float] = []
+    over = asyncio.Event()
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        await over.wait()
+
+    pump = ReplyPump(database, 3600, sleep)  # type: ignore[arg-type]
+    running = asyncio.create_task(pump.run())
+    first, *others = [await attach(pump, database, n) for n in range(4)]
+    end(pump, database, 0)
+    assert await first.until_ended(20)
+    assert database.reads == [[(0, KEY)]]
+    for n in range(1, 4):
+        end(pump, database, n)
+        await asyncio.sleep(0)
+    assert len(database.reads) == 1
+    over.set()
+    assert all(await asyncio.gather(*(waiter.until_ended(20) for waiter in others)))
+    assert sorted(database.reads[1]) == [(1, KEY), (2, KEY), (3, KEY)]
+    await until(lambda: len(pauses) == 2)
+    assert pauses == [GATHER_SECONDS, 3 * GATHER_SECONDS]
+    running.cancel()
+
+
+async def test_many_that_come_at_once_after_a_rest_are_no_burst(database: Database) -> None:
+    pauses: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        await asyncio.sleep(0)
+
+    pump = ReplyPump(database, 3600, sleep)  # type: ignore[arg-type]
+    found = [await attach(pump, database, n) for n in range(100)]
+    running = asyncio.create_task(pump.run())
+    await asyncio.sleep(0)
+    for n in range(100):
+        end(pump, database, n)
+    assert all(await asyncio.gather(*(waiter.until_ended(20) for waiter in found)))
+    await until(lambda: bool(pauses))
+    assert pauses == [GATHER_SECONDS]
+    running.cancel()
+
+
+async def test_five_hundred_completions_one_by_one_cost_ten_reads(database: Database) -> None:
+    pauses: list[float] = []
+    pending = list(range(500))
+
+    async def sleep(seconds: float) -> None:
+        """Two jobs end each millisecond."""
+        pauses.append(seconds)
+        for _ in range(min(len(pending), round(2000 * seconds))):
+            end(busy, database, pending.pop())
+        await asyncio.sleep(0)
+
+    busy = ReplyPump(database, 3600, sleep)  # type: ignore[arg-type]
+    running = asyncio.create_task(busy.run())
+    found = [await attach(busy, database, n) for n in pending]
+    end(busy, database, pending.pop())
+    assert all(await asyncio.gather(*(waiter.until_ended(20) for waiter in found)))
+    assert len(database.reads[0]) == 1
+    assert len(database.reads) <= 10
+    assert (pauses[0], max(pauses)) == (GATHER_SECONDS, MAX_GATHER_SECONDS)
+    running.cancel()
+
+
+async def test_a_person_who_waits_twice_is_one_waiter_to_the_database(
+    pump: ReplyPump, database: Database
+) -> None:
+    for _ in range(2):
+        await attach(pump, database, 7)
+    assert database.waiters == {(7, OWN)}
+    assert len(pump) == 2
 
 
 async def test_fifty_waiters_of_one_job_cost_one_pair(pump: ReplyPump, database: Database) -> None:

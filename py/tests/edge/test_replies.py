@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pgplane.edge import replies
+from pgplane.edge.replies import replies
 from pgplane.ledger.records import Job
 
 CREATED = datetime(2026, 11, 30, 12, tzinfo=timezone(timedelta(hours=2)))

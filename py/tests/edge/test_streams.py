@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.types import Message
 
-from pgplane.edge.streams import EventStream, Streams, frame, retry
+from pgplane.edge.replies.streams import EventStream, Streams, frame, retry
 
 
 def events(text: bytes) -> list[httpx2.ServerSentEvent]:
@@ -194,6 +194,48 @@ async def test_beats_do_not_pile_up_for_a_slow_client(quiet: Streams) -> None:
     assert client.body == b":\n\n"
     stream.finish()
     await client.task
+
+
+async def test_a_client_that_falls_too_far_behind_is_cut_off() -> None:
+    streams = Streams(max_pending=100)
+    closed: list[int] = []
+    stream = streams.open(lambda: closed.append(1))
+    client = Client(stream)
+    await client.until(1)
+    client.frozen.clear()
+    stream.push(b"on its way ")
+    await asyncio.sleep(0)
+    for _ in range(3):
+        stream.push(b"x" * 50)
+    stream.push(b"one too many")
+    stream.finish(b"end")
+    client.frozen.set()
+    await client.task
+    assert client.body.startswith(b"on its way retry: ")
+    assert client.body.endswith(b"\n\n")
+    assert len(client.body) < 40
+    assert client.sent[-1]["more_body"] is False
+    assert (closed, len(streams)) == ([1], 0)
+
+
+async def test_what_waits_may_be_as_much_and_one_event_of_any_size() -> None:
+    stream = Streams(max_pending=100).open(lambda: None)
+    stream.push(b"x" * 100)
+    stream.finish(b"y" * 10_000)
+    client = Client(stream)
+    await client.task
+    assert client.body == b"x" * 100 + b"y" * 10_000
+
+
+async def test_what_was_taken_waits_no_more() -> None:
+    stream = Streams(max_pending=100).open(lambda: None)
+    client = Client(stream)
+    for count in range(1, 6):
+        stream.push(b"x" * 90)
+        await client.until(1 + count)
+    stream.finish(b"end")
+    await client.task
+    assert client.body == b"x" * 450 + b"end"
 
 
 async def test_head_ends_without_a_body(quiet: Streams) -> None:

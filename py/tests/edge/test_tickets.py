@@ -2,9 +2,9 @@
 
 import pytest
 
+from pgplane.edge.access.tickets import STREAM, Purpose, SharedTickets, Tickets
 from pgplane.edge.database import QueueDatabase
 from pgplane.edge.problems import Problem
-from pgplane.edge.tickets import SharedTickets, Tickets
 
 KEYS = ("ab" * 32, "cd" * 32)
 
@@ -49,6 +49,16 @@ def test_a_ticket_is_for_one_job_of_one_surface(tickets: Tickets) -> None:
     assert refused(tickets, ticket, job_id=8) == "TICKET_INVALID"
     assert refused(tickets, ticket, surface="flight") == "TICKET_INVALID"
     assert refused(tickets, ticket, surface="flightss") == "TICKET_INVALID"
+
+
+def test_a_ticket_is_for_one_purpose(tickets: Tickets) -> None:
+    for purpose in (Purpose(0), Purpose(2), Purpose(255)):
+        assert refused(tickets, tickets.issue("flights", 7, KEYS, purpose)) == "TICKET_INVALID"
+        with pytest.raises(Problem) as raised:
+            tickets.check(tickets.issue("flights", 7, KEYS, STREAM), "flights", 7, purpose)
+        assert (raised.value.status, raised.value.code) == (401, "TICKET_INVALID")
+        kept = tickets.issue("flights", 7, KEYS, purpose)
+        assert tickets.check(kept, "flights", 7, purpose) == KEYS
 
 
 def test_a_ticket_expires(tickets: Tickets, clock: Clock) -> None:

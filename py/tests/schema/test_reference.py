@@ -4,7 +4,7 @@ import re
 
 import psycopg
 
-from pgplane.edge import pump
+from pgplane.edge.replies import pump
 from pgplane.schema import reference
 from pgplane.schema.tree import Tree
 

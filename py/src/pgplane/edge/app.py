@@ -12,15 +12,17 @@ from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 
 from pgplane import logs
-from pgplane.edge.auth import Verifier
+from pgplane.edge.access.access import Access
+from pgplane.edge.access.auth import Verifier
+from pgplane.edge.access.scopes import ScopeKeys
+from pgplane.edge.access.tickets import SharedTickets
 from pgplane.edge.database import QueueDatabase
 from pgplane.edge.health import Readiness
+from pgplane.edge.parts import Edge
 from pgplane.edge.problems import Boundary, Problem, answer
-from pgplane.edge.pump import CHANNELS, ReplyPump
-from pgplane.edge.routes import ROUTES, Edge
-from pgplane.edge.scopes import ScopeKeys
-from pgplane.edge.streams import Streams
-from pgplane.edge.tickets import SharedTickets
+from pgplane.edge.replies.pump import CHANNELS, ReplyPump
+from pgplane.edge.replies.streams import Streams
+from pgplane.edge.routes import ROUTES
 from pgplane.errors import LedgerError
 from pgplane.listener import Listener
 from pgplane.settings import Settings
@@ -38,12 +40,13 @@ def create_app(settings: Settings, static_dir: Path | None = None) -> Starlette:
     streams = Streams(heartbeat=settings.stream_heartbeat_seconds)
     pump = ReplyPump(database, settings.sweep_seconds)
     listener = _listener(settings, pump)
+    verifier = Verifier.from_settings(settings)
+    tickets = SharedTickets(database, settings.ticket_key, settings.stream_seconds)
     edge = Edge(
         settings=settings,
         database=database,
-        verifier=Verifier.from_settings(settings),
-        tickets=SharedTickets(database, settings.ticket_key, settings.stream_seconds),
-        scope_keys=ScopeKeys(database),
+        access=Access(verifier, tickets, ScopeKeys(database), settings.surfaces_tier),
+        tickets=tickets,
         pump=pump,
         streams=streams,
         readiness=Readiness(database, listener, streams),
@@ -56,7 +59,7 @@ def create_app(settings: Settings, static_dir: Path | None = None) -> Starlette:
         async with AsyncExitStack() as stack:
             await database.open()
             stack.push_async_callback(database.close)
-            stack.push_async_callback(edge.verifier.close)
+            stack.push_async_callback(verifier.close)
             for work in (pump.run, pump.sweep, streams.beat):
                 task = asyncio.create_task(_for_ever(work), name=work.__qualname__)
                 stack.push_async_callback(_stop, task)

@@ -4,7 +4,7 @@ import time
 
 from pgplane import ledger
 from pgplane.edge.database import QueueDatabase
-from pgplane.edge.streams import Streams
+from pgplane.edge.replies.streams import Streams
 from pgplane.errors import LedgerError
 from pgplane.listener import Listener
 

@@ -96,6 +96,11 @@ def from_ledger(error: LedgerError) -> Problem:
     return Problem(error.status, _code(error), detail, headers)
 
 
+def no_such_job() -> Problem:
+    """The one answer for a job that never was, and for one that is somebody else's."""
+    return Problem(404, "NO_SUCH_JOB", "there is no such job, or it is not yours to see")
+
+
 def internal() -> Problem:
     """An unforeseen fault; the log has its cause under the same request id."""
     request_id = structlog.contextvars.get_contextvars().get("request_id")

@@ -1,5 +1,6 @@
 """Questions: the body of a request, read within a limit and parsed without touching its params."""
 
+import asyncio
 import json
 import re
 from collections.abc import Iterator
@@ -9,6 +10,9 @@ from typing import NoReturn
 from starlette.requests import Request
 
 from pgplane.edge.problems import Problem
+
+BODY_SECONDS = 20.0
+"""How long a whole body may take: 1 MiB, over a line of half a megabit a second."""
 
 _VERSION = re.compile(r"[1-9][0-9]{0,8}")
 _MEMBERS = frozenset({"operation", "params", "version"})
@@ -40,12 +44,22 @@ class Question:
 async def read_question(request: Request, limit: int) -> Question:
     """The question in a request's body of at most `limit` bytes.
 
-    Raises Problem 413, 415, 400 (no JSON) or 422 (JSON of another shape).
+    Raises Problem 408, 413, 415, 400 (no JSON) or 422 (JSON of another shape).
     """
     media_type = request.headers.get("content-type", "application/json").partition(";")[0].strip()
     if media_type.lower() != "application/json":
         raise Problem(415, "NOT_JSON", "send the question as application/json")
-    return parse(await _read(request, limit))
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            body = await _read(request, limit)
+    except TimeoutError:
+        raise Problem(
+            408,
+            "SLOW_BODY",
+            f"the body did not arrive within {BODY_SECONDS:g} s",
+            {"Connection": "close"},
+        ) from None
+    return parse(body)
 
 
 def parse(body: bytes) -> Question:

@@ -1,6 +1,5 @@
 """Replies: a job as its asker sees it, as a poll's document and as events of a stream."""
 
-import asyncio
 import json
 from datetime import UTC, datetime
 from typing import Any
@@ -8,8 +7,8 @@ from typing import Any
 import orjson
 
 from pgplane.edge.problems import Problem, title
-from pgplane.edge.pump import TERMINAL, ReplyPump, Waiter
-from pgplane.edge.streams import Streams, frame, retry
+from pgplane.edge.replies.pump import TERMINAL
+from pgplane.edge.replies.streams import frame
 from pgplane.ledger.records import Job
 
 _GIVEN_UP = {
@@ -74,45 +73,6 @@ def timed_out(job_id: int, seconds: float) -> bytes:
     detail = f"no answer within {seconds:g} s; the job runs on: poll it, or ask again"
     problem = Problem(504, "TIMEOUT", detail, extra={"jobId": str(job_id)})
     return frame("error", problem.document(), end_id(job_id))
-
-
-class Reply:
-    """Tells one job to one stream, until the job ends, the deadline passes or the client goes."""
-
-    def __init__(self, pump: ReplyPump, streams: Streams, waiter: Waiter, seconds: float) -> None:
-        self._pump = pump
-        self._waiter = waiter
-        self._seconds = seconds
-        self._told: tuple[str, int | None] | None = None
-        self._progress: bytes | None = None
-        self._deadline = asyncio.get_running_loop().call_later(seconds, self._time_out)
-        self.stream = streams.open(self._close)
-        self.stream.push(retry())
-        waiter.listen(self._tell)
-
-    def _tell(self, job: Job) -> None:
-        if self._waiter.ended:
-            self.stream.finish(ending(job))
-            return
-        held = job.status in ("in_progress", "cancelling")
-        news = (job.status, job.position)
-        if news != self._told:
-            if self._told is None or not held:
-                self.stream.push(queued(job))
-            if held:
-                self.stream.push(running(job))
-            self._told = news
-        elif held and job.progress != self._progress:
-            self.stream.push(progress(job))
-        self._progress = job.progress
-
-    def _time_out(self) -> None:
-        self.stream.finish(timed_out(self._waiter.job_id, self._seconds))
-        self._pump.detach(self._waiter)
-
-    def _close(self) -> None:
-        self._deadline.cancel()
-        self._pump.detach(self._waiter)
 
 
 def _held(name: str, job: Job) -> bytes:

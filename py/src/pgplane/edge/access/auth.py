@@ -18,8 +18,8 @@ from jwt.exceptions import (
     PyJWTError,
 )
 
-from pgplane.edge.jwks import Jwks
-from pgplane.edge.keys import (
+from pgplane.edge.access.jwks import Jwks
+from pgplane.edge.access.keys import (
     KNOWN_ALGORITHMS,
     KeyConfigurationError,
     KeySource,

@@ -3,12 +3,11 @@
 import asyncio
 import re
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
-from itertools import count
-from uuid import uuid4
 
 from pgplane import ledger, logs
+from pgplane.edge.access.scopes import name_of
 from pgplane.edge.database import QueueDatabase
 from pgplane.errors import Busy, LedgerError
 from pgplane.ledger.records import Job
@@ -19,6 +18,10 @@ CHANNELS = ("plane_done", "plane_progress")
 TERMINAL = frozenset({"done", "poison", "cancelled"})
 MAX_READ = 500
 RETRY_SECONDS = 1.0
+GATHER_SECONDS = 0.005
+MAX_GATHER_SECONDS = 0.05
+"""Pause after a read: the first for each job of a burst, never more than the second."""
+
 _JOB_ID = re.compile(r"[0-9]{1,19}")
 
 
@@ -70,17 +73,22 @@ class ReplyPump:
     """Matches completions, and progress, with waiters.
 
     A notification only says which rows to read: all that arrived since the last read are read by
-    one query. A sweep reads every waiting row, in case a notification was missed.
+    one query. One that comes alone is read at once; the more come after it, the longer they are
+    gathered. A sweep reads every waiting row, in case a notification was missed.
     """
 
-    def __init__(self, database: QueueDatabase, sweep_seconds: float) -> None:
+    def __init__(
+        self,
+        database: QueueDatabase,
+        sweep_seconds: float,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
         self._database = database
         self._sweep_seconds = sweep_seconds
+        self._sleep = sleep
         self._waiting: defaultdict[int, set[Waiter]] = defaultdict(set)
         self._unread: set[int] = set()
         self._wake = asyncio.Event()
-        self._name = f"edge-{uuid4().hex[:12]}"
-        self._numbers = count(1)
         self._batch = MAX_READ
 
     def __len__(self) -> int:
@@ -94,7 +102,7 @@ class ReplyPump:
         The order makes sure that no completion slips through: the waiter is noted in the
         database and here, then the row is read past any completion that is under way.
         """
-        name = f"{self._name}-{next(self._numbers)}"
+        name = name_of(scope_keys)
         deadline = datetime.now(UTC) + timedelta(seconds=seconds)
         for scope_key in scope_keys:
             if await self._database.call(
@@ -147,9 +155,11 @@ class ReplyPump:
     async def run(self) -> None:
         """Pump for ever."""
         while True:
+            gathered = self._wake.is_set()
             await self._wake.wait()
             self._wake.clear()
             job_ids, self._unread = self._unread, set()
+            pause = GATHER_SECONDS * (len(job_ids) if gathered else 1)
             try:
                 await self._read(job_ids)
             except LedgerError as error:
@@ -157,6 +167,7 @@ class ReplyPump:
                 self._unread |= job_ids
                 self._wake.set()
                 await asyncio.sleep(RETRY_SECONDS)
+            await self._sleep(min(pause, MAX_GATHER_SECONDS))
 
     async def sweep(self) -> None:
         """Read every waiting row once in a while, for ever."""

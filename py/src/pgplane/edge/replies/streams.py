@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from pgplane import logs
 
@@ -16,6 +16,12 @@ HEADERS = {
     "Cache-Control": "no-store, no-transform",
     "X-Accel-Buffering": "no",
 }
+MAX_PENDING = 4 * 1024**2
+"""Bytes that may wait for a slow client, and one event above: several results of the largest size.
+
+It is for streams of many jobs: what one job has to tell before its end is a few hundred bytes.
+"""
+
 _random = random.SystemRandom()
 _COMMENT = b":\n\n"
 _LINE_END = re.compile(rb"\r\n|\r|\n")
@@ -46,8 +52,17 @@ def retry(low_ms: int = 1000, high_ms: int = 4000) -> bytes:
     return b"retry: %d\n" % _random.randint(low_ms, high_ms)
 
 
+async def send_within(send: Send, message: Message, seconds: float) -> None:
+    """Send a part of a response; raises TimeoutError where the client does not take it."""
+    async with asyncio.timeout(seconds):
+        await send(message)
+
+
 class EventStream(Response):
     """A response that sends what is pushed to it, until it is finished or the client is gone.
+
+    A client that falls behind by more than `max_pending` bytes is cut off: it comes back and is
+    told how things stand, rather than how they came to be so.
 
     `on_close` runs exactly once, however the stream ends: also when it never began.
     """
@@ -55,7 +70,11 @@ class EventStream(Response):
     media_type = "text/event-stream"
 
     def __init__(
-        self, streams: "Streams", on_close: Callable[[], None], send_timeout: float
+        self,
+        streams: "Streams",
+        on_close: Callable[[], None],
+        send_timeout: float,
+        max_pending: int,
     ) -> None:
         self.status_code = 200
         self.background = None
@@ -63,7 +82,9 @@ class EventStream(Response):
         self._streams = streams
         self._on_close = on_close
         self._send_timeout = send_timeout
+        self._max_pending = max_pending
         self._pending: list[bytes] = []
+        self._size = 0
         self._finished = False
         self._gone = False
         self._closed = False
@@ -71,9 +92,16 @@ class EventStream(Response):
 
     def push(self, chunk: bytes) -> None:
         """Send these bytes, whole frames, as soon as the client takes them."""
-        if not self._finished:
-            self._pending.append(chunk)
-            self._wake.set()
+        if self._finished:
+            return
+        if self._size > self._max_pending:
+            log.info("stream.cut", bytes=self._size)
+            self._pending.clear()
+            chunk = retry() + b"\n"
+            self._finished = True
+        self._pending.append(chunk)
+        self._size += len(chunk)
+        self._wake.set()
 
     def beat(self) -> None:
         """Send a comment, unless something else is already on its way."""
@@ -95,14 +123,8 @@ class EventStream(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         watcher = asyncio.create_task(self._watch(receive), name="sse-watch")
         try:
-            async with asyncio.timeout(self._send_timeout):
-                await send(
-                    {
-                        "type": "http.response.start",
-                        "status": self.status_code,
-                        "headers": self.raw_headers,
-                    }
-                )
+            start = {"status": self.status_code, "headers": self.raw_headers}
+            await send_within(send, {"type": "http.response.start", **start}, self._send_timeout)
             if scope["method"] == "HEAD":
                 self.finish()
             await self._pump(send)
@@ -121,8 +143,9 @@ class EventStream(Response):
                 return
             body, more = b"".join(self._pending), not self._finished
             self._pending.clear()
-            async with asyncio.timeout(self._send_timeout):
-                await send({"type": "http.response.body", "body": body, "more_body": more})
+            self._size = 0
+            message = {"type": "http.response.body", "body": body, "more_body": more}
+            await send_within(send, message, self._send_timeout)
 
     async def _watch(self, receive: Receive) -> None:
         while (await receive())["type"] != "http.disconnect":
@@ -135,11 +158,16 @@ class Streams:
     """The open streams of this process: one timer beats for all of them, one drain ends them."""
 
     def __init__(
-        self, heartbeat: float = 15.0, send_timeout: float = 30.0, slots: int = 15
+        self,
+        heartbeat: float = 15.0,
+        send_timeout: float = 30.0,
+        slots: int = 15,
+        max_pending: int = MAX_PENDING,
     ) -> None:
         """`heartbeat` and `send_timeout` in seconds; beats are spread over `slots` a heartbeat."""
         self._tick = heartbeat / slots
         self._send_timeout = send_timeout
+        self._max_pending = max_pending
         self._slots: list[set[EventStream]] = [set() for _ in range(slots)]
         self._draining = False
 
@@ -153,7 +181,7 @@ class Streams:
 
     def open(self, on_close: Callable[[], None]) -> EventStream:
         """A new stream that beats with the others; it must be returned as a response."""
-        stream = EventStream(self, on_close, self._send_timeout)
+        stream = EventStream(self, on_close, self._send_timeout, self._max_pending)
         min(self._slots, key=len).add(stream)
         if self._draining:
             asyncio.get_running_loop().call_soon(stream.finish, retry() + b"\n")

@@ -13,7 +13,7 @@ from jwt import PyJWKSet
 from jwt.exceptions import PyJWTError
 
 from pgplane import logs
-from pgplane.edge.keys import Key, KeyConfigurationError, PublicKey, fits
+from pgplane.edge.access.keys import Key, KeyConfigurationError, PublicKey, fits
 from pgplane.edge.problems import Problem
 
 log = logs.get("edge")

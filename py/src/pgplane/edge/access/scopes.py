@@ -5,7 +5,7 @@ from collections import OrderedDict
 import orjson
 
 from pgplane import ledger
-from pgplane.edge.auth import Caller
+from pgplane.edge.access.auth import Caller
 from pgplane.edge.database import QueueDatabase
 
 MAX_ENTRIES = 10_000
@@ -43,3 +43,8 @@ class ScopeKeys:
                 for actor in actors
             ]
         )
+
+
+def name_of(scope_keys: tuple[str, ...]) -> str:
+    """What a caller is called among those who wait for a job: the key that is the person's own."""
+    return scope_keys[-1]

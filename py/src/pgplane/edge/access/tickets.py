@@ -1,4 +1,4 @@
-"""Tickets: short-lived permission to read one job's stream, safe to stand in a URL."""
+"""Tickets: short-lived permission for one thing about one job, safe to stand in a URL."""
 
 import binascii
 import hmac
@@ -8,6 +8,7 @@ import time
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable
 from hashlib import sha256
+from typing import NewType
 
 from pgplane import ledger
 from pgplane.edge.database import QueueDatabase
@@ -16,7 +17,13 @@ from pgplane.edge.problems import Problem
 STREAMS = 3
 """How many stream deadlines a ticket lasts: the stream itself and its reconnects."""
 
-_DOMAIN = b"pgplane stream ticket 1\0"
+Purpose = NewType("Purpose", int)
+"""What a ticket is for, 0 to 255: one for another purpose is worthless."""
+
+STREAM = Purpose(1)
+"""To read a job's stream."""
+
+_DOMAIN = b"pgplane ticket 2\0"
 _HEAD = struct.Struct(">QqB")
 _KEY_BYTES = 32
 _MAC_BYTES = 32
@@ -46,7 +53,8 @@ class Tickets:
     """Issues and checks tickets under one key; edges that share the key accept each other's.
 
     A ticket is the base64url text of: expiry (seconds, 8 bytes), job id (8), number of scope keys
-    (1), scope keys (32 each), surface (UTF-8), and the HMAC-SHA256 of all that (32).
+    (1), scope keys (32 each), queue (UTF-8), and the HMAC-SHA256 of its purpose (1) and all that
+    (32). It names the queue, since tiers of one surface may share a database and with it the key.
     """
 
     def __init__(self, key: bytes, seconds: float, clock: Callable[[], float] = time.time) -> None:
@@ -54,25 +62,29 @@ class Tickets:
         self._seconds = seconds
         self._clock = clock
 
-    def issue(self, surface: str, job_id: int, scope_keys: tuple[str, ...]) -> str:
-        """A ticket for one job of one surface, good for whoever holds these scope keys (hex)."""
+    def issue(
+        self, queue: str, job_id: int, scope_keys: tuple[str, ...], purpose: Purpose = STREAM
+    ) -> str:
+        """A ticket for one job of one queue, good for whoever holds these scope keys (hex)."""
         expires = math.ceil(self._clock() + self._seconds)
         payload = b"".join(
             (
                 _HEAD.pack(expires, job_id, len(scope_keys)),
                 *map(bytes.fromhex, scope_keys),
-                surface.encode(),
+                queue.encode(),
             )
         )
-        return urlsafe_b64encode(payload + self._mac(payload)).rstrip(b"=").decode()
+        return urlsafe_b64encode(payload + self._mac(payload, purpose)).rstrip(b"=").decode()
 
-    def check(self, ticket: str, surface: str, job_id: int) -> tuple[str, ...]:
-        """The scope keys that a ticket grants; raises Problem 401 unless it is for this job."""
-        payload = self._authentic(ticket)
+    def check(
+        self, ticket: str, queue: str, job_id: int, purpose: Purpose = STREAM
+    ) -> tuple[str, ...]:
+        """The scope keys that a ticket grants; raises Problem 401 unless it is for just this."""
+        payload = self._authentic(ticket, purpose)
         expires, ticket_job, count = _HEAD.unpack_from(payload)
         keys_end = _HEAD.size + count * _KEY_BYTES
-        if ticket_job != job_id or payload[keys_end:] != surface.encode():
-            raise _refusal("TICKET_INVALID", "the ticket is for another stream")
+        if ticket_job != job_id or payload[keys_end:] != queue.encode():
+            raise _refusal("TICKET_INVALID", "the ticket is for another job")
         if self._clock() >= expires:
             raise _refusal("TICKET_EXPIRED", "the ticket has expired; ask the question again")
         return tuple(
@@ -80,7 +92,7 @@ class Tickets:
             for start in range(_HEAD.size, keys_end, _KEY_BYTES)
         )
 
-    def _authentic(self, ticket: str) -> bytes:
+    def _authentic(self, ticket: str, purpose: Purpose) -> bytes:
         raw = b""
         if len(ticket) <= _MAX_LENGTH:
             try:
@@ -88,12 +100,13 @@ class Tickets:
             except (binascii.Error, ValueError):
                 raw = b""
         payload, mac = raw[:-_MAC_BYTES], raw[-_MAC_BYTES:]
-        if len(payload) < _HEAD.size or not hmac.compare_digest(mac, self._mac(payload)):
-            raise _refusal("TICKET_INVALID", "the ticket was not issued here")
+        expected = self._mac(payload, purpose)
+        if len(payload) < _HEAD.size or not hmac.compare_digest(mac, expected):
+            raise _refusal("TICKET_INVALID", "the ticket was not issued here for this")
         return payload
 
-    def _mac(self, payload: bytes) -> bytes:
-        return hmac.digest(self._key, _DOMAIN + payload, sha256)
+    def _mac(self, payload: bytes, purpose: Purpose) -> bytes:
+        return hmac.digest(self._key, _DOMAIN + bytes([purpose]) + payload, sha256)
 
 
 def _refusal(code: str, detail: str) -> Problem:

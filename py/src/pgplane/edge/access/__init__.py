@@ -1,0 +1,1 @@
+"""Access: who may ask, and see what, by a token's header or a ticket."""

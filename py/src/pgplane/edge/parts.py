@@ -1,0 +1,35 @@
+"""Parts: what the routes work with."""
+
+from dataclasses import dataclass
+
+from pgplane import ledger
+from pgplane.edge.access.access import Access, Visitor
+from pgplane.edge.access.tickets import SharedTickets
+from pgplane.edge.database import QueueDatabase
+from pgplane.edge.health import Readiness
+from pgplane.edge.problems import no_such_job
+from pgplane.edge.replies.pump import ReplyPump
+from pgplane.edge.replies.streams import Streams
+from pgplane.ledger.records import Job
+from pgplane.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """The parts of an edge; one a process, at `app.state.edge`."""
+
+    settings: Settings
+    database: QueueDatabase
+    access: Access
+    tickets: SharedTickets
+    pump: ReplyPump
+    streams: Streams
+    readiness: Readiness
+
+    async def find(self, visitor: Visitor) -> Job:
+        """The job that a visitor came for, as they may see it; raises Problem 404."""
+        wanted = [(visitor.job_id, key) for key in visitor.scope_keys]
+        jobs = await self.database.call(ledger.get_results, visitor.queue, wanted)
+        if not jobs:
+            raise no_such_job()
+        return jobs[0]

@@ -1,0 +1,70 @@
+"""Tellers: what of one job has been told, and what is still to be."""
+
+import asyncio
+from collections.abc import Callable
+
+from pgplane.edge.replies.pump import ReplyPump, Waiter
+from pgplane.edge.replies.replies import ending, progress, queued, running, timed_out
+from pgplane.edge.replies.streams import EventStream, Streams, retry
+from pgplane.ledger.records import Job
+
+
+class Teller:
+    """Tells one job, until it has ended or so many seconds are over.
+
+    Whose stream it is, and what becomes of that when the job has been told, is its owner's matter.
+    """
+
+    def __init__(self, pump: ReplyPump, waiter: Waiter, seconds: float) -> None:
+        self._pump = pump
+        self._waiter = waiter
+        self._seconds = seconds
+        self._told: tuple[str, int | None] | None = None
+        self._progress: bytes | None = None
+        self._deadline: asyncio.TimerHandle | None = None
+
+    def begin(self, say: Callable[[bytes], None], end: Callable[[bytes], None]) -> None:
+        """Tell the job as it stands, then what changes: by `say`, and the last event by `end`."""
+        self._say = say
+        self._end = end
+        self._deadline = asyncio.get_running_loop().call_later(self._seconds, self._time_out)
+        self._waiter.listen(self._tell)
+
+    def close(self) -> None:
+        """Tell no more; a second call does nothing."""
+        if self._deadline is not None:
+            self._deadline.cancel()
+        self._pump.detach(self._waiter)
+
+    def _tell(self, job: Job) -> None:
+        if self._waiter.ended:
+            self._end(ending(job))
+            return
+        held = job.status in ("in_progress", "cancelling")
+        news = (job.status, job.position)
+        if news != self._told:
+            if self._told is None or not held:
+                self._say(queued(job))
+            if held:
+                self._say(running(job))
+            self._told = news
+        elif held and job.progress != self._progress:
+            self._say(progress(job))
+        self._progress = job.progress
+
+    def _time_out(self) -> None:
+        self._end(timed_out(self._waiter.job_id, self._seconds))
+        self._pump.detach(self._waiter)
+
+
+def reply(pump: ReplyPump, streams: Streams, waiter: Waiter, seconds: float) -> EventStream:
+    """A stream that belongs to one teller, and ends with it."""
+    teller = Teller(pump, waiter, seconds)
+    stream = streams.open(teller.close)
+    stream.push(retry())
+    try:
+        teller.begin(stream.push, stream.finish)
+    except BaseException:
+        stream.close()
+        raise
+    return stream

@@ -1,0 +1,91 @@
+"""Asking: a question becomes a job, or joins one."""
+
+import re
+
+import orjson
+from starlette.requests import Request
+from starlette.responses import Response
+
+from pgplane import ledger
+from pgplane.edge.access.access import Visitor
+from pgplane.edge.access.tickets import STREAM
+from pgplane.edge.parts import Edge
+from pgplane.edge.questions import read_question
+from pgplane.edge.replies import replies
+from pgplane.edge.routes.answers import answer
+from pgplane.errors import Busy
+from pgplane.ledger.records import Job, Submitted
+
+_WAIT = re.compile(r'(?:^|[,;])\s*wait\s*=\s*"?([0-9]{1,4})"?\s*(?:$|[,;])')
+
+
+async def submit(request: Request) -> Response:
+    """POST a question: 202 and where its answer will be, or 200 with it."""
+    edge: Edge = request.app.state.edge
+    visitor = await edge.access.of(request)
+    question = await read_question(request, edge.settings.body_bytes)
+    fresh = _wants_fresh(request)
+    submitted = await edge.database.call(
+        ledger.submit_request,
+        visitor.queue,
+        question.operation,
+        question.params,
+        visitor.envelope,
+        version=question.version,
+        fresh=fresh,
+    )
+    status_url = f"{request.scope.get('root_path', '')}/api/{visitor.surface}/q/{submitted.job_id}"
+    headers = {"Location": status_url}
+    wait = _wait_seconds(request)
+    if wait is not None:
+        wait = min(wait, int(edge.settings.stream_seconds))
+        headers["Preference-Applied"] = f"wait={wait}"
+        job = await _ended(edge, visitor, submitted.job_id, wait)
+        if job is not None:
+            headers["Cache-Status"] = _cache_status(submitted, fresh, job.cache == "hit")
+            return answer(replies.document(job), headers=headers)
+    tickets = await edge.tickets.get()
+    ticket = tickets.issue(visitor.queue, submitted.job_id, visitor.scope_keys, STREAM)
+    headers |= {"Retry-After": "1", "Cache-Status": _cache_status(submitted, fresh)}
+    body = {
+        "jobId": str(submitted.job_id),
+        "streamUrl": f"{status_url}/stream?ticket={ticket}",
+        "statusUrl": status_url,
+        "coalesced": submitted.coalesced,
+    }
+    return answer(orjson.dumps(body), 202, headers)
+
+
+async def _ended(edge: Edge, visitor: Visitor, job_id: int, seconds: float) -> Job | None:
+    """The job, if it ends within so many seconds, and while this edge stays."""
+    try:
+        waiter = await edge.pump.attach(visitor.queue, job_id, visitor.scope_keys, seconds)
+    except Busy:  # the question is accepted all the same
+        return None
+    if waiter is None:
+        return None
+    if edge.streams.draining:
+        seconds = 0
+    try:
+        return waiter.job if await waiter.until_ended(seconds) else None
+    finally:
+        edge.pump.detach(waiter)
+
+
+def _wants_fresh(request: Request) -> bool:
+    directives = ",".join(request.headers.getlist("cache-control")).lower().split(",")
+    return "no-cache" in (directive.strip() for directive in directives)
+
+
+def _wait_seconds(request: Request) -> int | None:
+    """`Prefer: wait=N` of RFC 7240."""
+    match = _WAIT.search(",".join(request.headers.getlist("prefer")).lower())
+    return int(match[1]) if match else None
+
+
+def _cache_status(submitted: Submitted, fresh: bool, hit: bool = False) -> str:
+    """RFC 9211: whether the answer was at hand, else why not, and whether the question joined."""
+    if hit:
+        return "pgplane; hit"
+    collapsed = "collapsed" if submitted.coalesced else "collapsed=?0"
+    return f"pgplane; fwd={'request' if fresh else 'miss'}; {collapsed}"

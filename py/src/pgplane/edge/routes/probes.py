@@ -1,0 +1,24 @@
+"""Probes: whether this process runs, and whether it can serve."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from pgplane.edge.parts import Edge
+from pgplane.edge.problems import Problem
+from pgplane.edge.routes.answers import answer
+
+
+async def livez(_request: Request) -> Response:
+    """GET whether the process runs: it answers, so it does."""
+    return answer(b'{"status":"live"}')
+
+
+async def readyz(request: Request) -> Response:
+    """GET whether requests can be served here, or the reasons why not."""
+    edge: Edge = request.app.state.edge
+    reasons = await edge.readiness.reasons()
+    if reasons:
+        raise Problem(
+            503, "NOT_READY", "; ".join(reasons), {"Retry-After": "2"}, {"reasons": reasons}
+        )
+    return answer(b'{"status":"ready"}')
