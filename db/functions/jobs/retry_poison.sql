@@ -1,5 +1,5 @@
 -- retry_poison: retry_job for the poison of a queue, the oldest first. What another session is retrying is left to it.
--- Locks: queue, outcomes, dedupe keys in their order, serial keys in theirs: any number may run at once.
+-- Locks: queue, outcomes and jobs, dedupe keys in their order, serial keys in theirs: any number may run at once.
 create or replace function plane.retry_poison(
     p_queue     text,
     p_operation text     default null,
@@ -42,6 +42,7 @@ begin
         order by o.job_id
         limit p_limit
         for update of o skip locked
+        for key share of j skip locked
     ) as p;
 
     for v_key, v_job in

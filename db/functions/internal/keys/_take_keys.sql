@@ -1,6 +1,6 @@
 -- _take_keys: for each key, in sorted order, the live job that has it, or the id given for it. p_keys is sorted.
 -- All at once: a key that is live is only read, one that another transaction is inserting is waited for. A job that
--- ended between our insert and our second look leaves its key to nobody: that key comes before others that we hold
+-- ended between our insert and our last look leaves its key to nobody: that key comes before others that we hold
 -- by now, so the whole is given up, and begun anew by _take_keys_in_turn. An older snapshot needs a closer look at each.
 create or replace function plane._take_keys(
     p_keys uuid[],
@@ -41,6 +41,13 @@ begin
             select coalesce(a.job_id, (select k.job_id from plane.live_key k where k.key = a.key))
             from unnest(p_keys, v_ids) with ordinality as a (key, job_id, ord)
             order by a.ord);
+        if v_ids <> p_ids and plane._hold_jobs(array(
+            select a.job_id from unnest(v_ids, p_ids) as a (job_id, id) where a.job_id <> a.id))
+        then
+            -- each is looked at again: somebody who left one may have cancelled it
+            v_is_ended := v_is_ended or exists (
+                select from unnest(p_keys, v_ids) as a (key, job_id) where plane._live_job(a.key) is distinct from a.job_id);
+        end if;
         if v_is_ended or array_position(v_ids, null) is not null then
             raise serialization_failure using message = 'a key was freed meanwhile';
         end if;

@@ -13,9 +13,12 @@ begin
     for v_i in 1 .. cardinality(p_keys) loop
         loop
             v_ids[v_i] := plane._live_job(p_keys[v_i]);
-            exit when v_ids[v_i] is not null;
-            insert into plane.live_key (key, job_id) values (p_keys[v_i], p_ids[v_i])
-            on conflict (key) do nothing;
+            if v_ids[v_i] is null then
+                insert into plane.live_key (key, job_id) values (p_keys[v_i], p_ids[v_i])
+                on conflict (key) do nothing;
+            else
+                exit when not plane._hold_jobs(array[v_ids[v_i]]) or plane._live_job(p_keys[v_i]) = v_ids[v_i];
+            end if;
         end loop;
     end loop;
     return v_ids;

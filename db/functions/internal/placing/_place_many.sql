@@ -1,6 +1,6 @@
 -- _place_many: stores a batch of jobs of any kind, each under its own id unless a live job has its dedupe key. The caller
--- has locked plane.ready. Locks: the queue's row for a priority that is new to it, dedupe keys in sorted order, serial keys
--- in sorted order.
+-- has locked plane.ready. Locks: the queue's row for a priority that is new to it, dedupe keys in sorted order, the jobs of
+-- requests that are joined, serial keys in sorted order.
 create or replace function plane._place_many(
     p_queue   plane.queue,
     p_jobs    jsonb,
@@ -76,6 +76,8 @@ begin
     end if;
     if v_ids <> p_own_ids then
         perform plane._pull_forward_many(p_queue, p_jobs, v_ids, p_own_ids);
+        perform plane._keep_jobs(array(
+            select o.id from unnest(v_ids, p_own_ids) as o (id, own_id) where o.id <> o.own_id));
     end if;
     return v_ids;
 end;

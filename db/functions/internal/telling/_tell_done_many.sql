@@ -23,7 +23,7 @@ begin
             or l.queue_id = any (v_waiters)
                 -- as _finish and _is_awaited do
                 and (plane._sees_past() or l.claimed_at >= now()
-                    or (select true from plane.waiter w where w.job_id = l.job_id limit 1))
+                    or (select true from plane.waiter w where w.job_id = l.job_id and w.state = 'waits' limit 1))
     ) as t
     group by t.payload;
 end;
