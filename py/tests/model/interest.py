@@ -12,7 +12,7 @@ INTEREST = timedelta(seconds=120)
 
 
 def joining(job_id: int) -> Token:
-    """A request that somebody is joining, or begins to wait for: nobody else's leaving cancels it."""
+    """A request that somebody is joining, or begins to wait for: leaving does not cancel it."""
     return ("joining", job_id)
 
 
