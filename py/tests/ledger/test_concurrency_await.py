@@ -29,6 +29,8 @@ COMPLETE = """
     from plane.complete_jobs(%s::bigint[], array_fill(1, array[cardinality(%s::bigint[])]))
 """
 
+Work = Callable[[psycopg.Connection, list[int]], None]
+
 
 @pytest.fixture(autouse=True)
 def mail(stage: Stage) -> None:
@@ -71,9 +73,9 @@ def test_who_waits_for_many_does_not_deadlock_with_who_completes_them(
     errors: list[psycopg.Error] = []
     completed: list[bool] = []
 
-    def keep(url: str, work: Callable[[psycopg.Connection, list[int]], None]) -> threading.Thread:
+    def keep(url: str, work: Work, seed: int) -> threading.Thread:
         def run() -> None:
-            chance = random.Random(work.__name__)
+            chance = random.Random(seed)
             with psycopg.connect(url, autocommit=True) as connection:
                 for _ in range(60):
                     try:
@@ -90,8 +92,8 @@ def test_who_waits_for_many_does_not_deadlock_with_who_completes_them(
     def complete_all(connection: psycopg.Connection, some: list[int]) -> None:
         completed.extend(done for (done,) in connection.execute(COMPLETE, (some, some)))
 
-    threads = [keep(as_edge, wait_for) for _ in range(3)]
-    threads += [keep(as_worker, complete_all) for _ in range(3)]
+    threads = [keep(as_edge, wait_for, seed) for seed in range(3)]
+    threads += [keep(as_worker, complete_all, seed) for seed in range(3, 6)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -257,6 +257,28 @@ def test_who_leaves_passes_over_a_job_that_is_being_retried(
     assert leave(edge, job_id, "ann") == "pending", "who retried it wants it"
 
 
+def test_a_retry_waits_for_who_is_leaving(
+    stage: Stage, as_admin: str, edges: list[Session], workers: list[Session]
+) -> None:
+    """Who leaves took the job for live, and looks for it until it is somewhere."""
+    stage.look("select plane.create_queue('mail', p_max_dequeues => 1)")
+    (admin,) = stage.enter(as_admin)
+    edge, worker = edges[0], workers[0]
+    job_id, _ = ask(edge, "ann")
+    assert claim(worker) == (job_id, 1)
+    worker.begin()
+    assert worker.value("select plane.fail_job(%s, 1, '{}')", job_id) == "poison"
+    edge.start(LEAVE, job_id, "ann")
+    edge.waits_for(worker)
+    admin.start("select plane.retry_job(%s)", job_id)
+    admin.waits_for(edge)
+    worker.commit()
+
+    assert edge.result() == [("poison",)]
+    assert admin.result() == [(job_id,)]
+    assert status(stage, job_id) == "pending"
+
+
 @pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
 def test_an_older_snapshot_cancels_nothing_by_leaving(edges: list[Session], isolation: str) -> None:
     s1, s2 = edges

@@ -184,6 +184,11 @@ GUARDS = [
     ),
     Guard(
         "who retries a request holds its job",
+        f"{SESSIONS}_interest.py::test_a_retry_waits_for_who_is_leaving",
+        [("retry_job.sql", "    perform plane._hold_jobs(array[p_job_id]);\n", "")],
+    ),
+    Guard(
+        "who retries a request wants it",
         f"{SESSIONS}_interest.py::test_who_leaves_passes_over_a_job_that_is_being_retried",
         [("_redrive.sql", "perform plane._keep_jobs(array[p_job_id])", "null")],
     ),
