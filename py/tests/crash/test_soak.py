@@ -51,7 +51,8 @@ def soak(url: str, client_url: str, seconds: float, seed: int) -> Ground:
     for soaker in soakers:
         soaker.join()
     assert ground.errors == []
-    assert ground.counts.keys() >= {call.__name__ for call in soakers[0].mix.calls}
+    # to retry a job that is poison just then is luck, in a short one
+    assert ground.counts.keys() >= {call.__name__ for call in soakers[0].mix.calls} - {"retry"}
     # sessions that were left alone find all there is at once, the others after a while
     set_clock_ahead(url, "2 seconds")
     drain([soaker.connection for soaker in soakers if soaker.honest], QUEUES[:2])

@@ -1,6 +1,6 @@
--- _move_overdue_since: a claim's glance at what time has done to its queue, from a second before its last glance on; every few
--- seconds, and never for more than a hundredth of the time, at everything: a lease or a due row may become visible long
--- after its time.
+-- _move_overdue_since: a claim's glance at what time has done to its queue, from a quarter of a second before its last
+-- glance on: under a pinned horizon, each dead lease of that time is looked at. Every few seconds, and never for more than
+-- a hundredth of the time, at everything: a lease or a due row may become visible long after its time.
 create or replace function plane._move_overdue_since(
     p_queue_id integer,
     p_now      timestamptz
@@ -19,7 +19,7 @@ declare
 begin
     -- looked at | next whole look at, both in ms
     if v_now_ms between v_whole - 600000 and v_whole and v_now_ms >= v_looked then
-        v_count := plane._move_overdue(p_queue_id, p_now, to_timestamp(v_looked / 1000.0) - interval '1 second', 100);
+        v_count := plane._move_overdue(p_queue_id, p_now, to_timestamp(v_looked / 1000.0) - interval '250 ms', 100);
     else
         v_count := plane._move_overdue(p_queue_id, p_now, null, 100);
         v_whole := v_now_ms
