@@ -76,8 +76,6 @@ begin
     end if;
     if v_ids <> p_own_ids then
         perform plane._pull_forward_many(p_queue, p_jobs, v_ids, p_own_ids);
-        perform plane._keep_jobs(array(
-            select o.id from unnest(v_ids, p_own_ids) as o (id, own_id) where o.id <> o.own_id));
     end if;
     return v_ids;
 end;
