@@ -10,7 +10,7 @@ import pytest
 from psycopg.errors import SerializationFailure
 
 from ..support.sessions import Session, Stage
-from ..support.steps import claim, complete, make_queue, status
+from ..support.steps import claim, complete, enqueue, make_queue, status
 
 SCOPE = """plane.scope_key('acme', '["north"]', false)"""
 OWN = """plane.scope_key('acme', '["north"]', false, %s)"""
@@ -128,6 +128,32 @@ def test_a_batch_that_joins_waits_for_who_is_leaving(
     stage: Stage, edges: list[Session], committed: bool
 ) -> None:
     s1, s2 = edges
+    job_id, _ = ask(s1, "ann")
+    s1.begin()
+    assert leave(s1, job_id, "ann") == "cancelled"
+    s2.start(BATCH)
+    s2.waits_for(s1)
+    s1.run("commit" if committed else "rollback")
+
+    (joined, coalesced), *others = s2.result()
+    assert (joined == job_id) is coalesced is not committed
+    assert [is_old for _, is_old in others] == [False] * 5
+    assert stage.look("select count(*) from plane.jobs where status = 'pending'") == [(6,)]
+
+
+@pytest.mark.parametrize("committed", [True, False], ids=["committed", "rolled back"])
+def test_a_batch_that_takes_its_keys_in_turn_waits_for_who_is_leaving(
+    stage: Stage, queue_db: str, edges: list[Session], workers: list[Session], committed: bool
+) -> None:
+    s1, s2 = edges
+    (taker,) = stage.enter(queue_db)
+    # the first job leaves its key behind, which no batch takes with all others at once
+    first = enqueue(s2, "a")
+    assert claim(workers[0]) == (first, 1)
+    taker.begin()
+    taker.run("select from plane.live_key for update")
+    assert complete(workers[0], first, 1)
+    taker.rollback()
     job_id, _ = ask(s1, "ann")
     s1.begin()
     assert leave(s1, job_id, "ann") == "cancelled"
@@ -277,6 +303,31 @@ def test_a_retry_waits_for_who_is_leaving(
     assert edge.result() == [("poison",)]
     assert admin.result() == [(job_id,)]
     assert status(stage, job_id) == "pending"
+
+
+def test_a_retry_of_all_poison_passes_over_what_somebody_is_leaving(
+    stage: Stage, queue_db: str, as_admin: str, edges: list[Session], workers: list[Session]
+) -> None:
+    """Who leaves took the job for live, and is kept from seeing that it is poison by now."""
+    stage.look("select plane.create_queue('mail', p_max_dequeues => 1)")
+    admin, keeper = stage.enter(as_admin, queue_db)
+    edge, worker = edges[0], workers[0]
+    job_id, _ = ask(edge, "ann")
+    assert claim(worker) == (job_id, 1)
+    keeper.begin()
+    keeper.run("lock table plane.waiting in exclusive mode")
+    worker.begin()
+    assert worker.value("select plane.fail_job(%s, 1, '{}')", job_id) == "poison"
+    edge.start(LEAVE, job_id, "ann")
+    edge.waits_for(worker)
+    worker.commit()
+    edge.waits_for(keeper)
+    assert admin.value("select plane.retry_poison('mail')") == 0
+    keeper.rollback()
+
+    assert edge.result() == [("poison",)]
+    assert admin.value("select plane.retry_poison('mail')") == 1
+    assert leave(edge, job_id, "ann") == "pending", "who retried it wants it"
 
 
 @pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
