@@ -55,7 +55,8 @@ grant execute on function plane.enqueue(text, text, jsonb, jsonb, text, text, in
 comment on function plane.enqueue(text, text, jsonb, jsonb, text, text, integer, timestamptz, integer, integer) is
 'Enqueue one job, or join the live one that has this dedupe key; returns (job_id bigint, coalesced boolean).
 Joining pulls the live job forward to an earlier available_at or a more urgent (lower) priority, except out of a backoff
-or a retry that was spread over time. The job of a request that is joined is no longer cancelled by who leaves it.
+or a retry that was spread over time. The job of a request that is joined is no longer cancelled by who leaves it; who is
+just leaving it is waited for.
 p_priority: lower is sooner, default 0; a queue keeps 32 priorities apart, further ones go with the nearest less urgent.
 The first job of a priority new to its queue locks the queue until its transaction ends.
 Raises 22023 an operation has a name of 1 to 200 characters.

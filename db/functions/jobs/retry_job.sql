@@ -58,8 +58,8 @@ grant execute on function plane.retry_job(bigint) to plane_admin;
 comment on function plane.retry_job(bigint) is
 'Make a poison job pending again, with as many more attempts as it was given at first; returns its id. Its attempts so
 far stay on record and its attempt number goes on growing. It joins the end of its serial line. Where another live job
-has its dedupe key, that job is the answer: its id is returned, and this one stays poison. A
-request that is retried is no longer cancelled by who leaves it. NOTIFY plane_ready.
+has its dedupe key, that job is the answer: its id is returned, and this one stays poison. A request that is retried is
+no longer cancelled by who leaves it. NOTIFY plane_ready.
 Raises PL404 no such job.
 Raises PL409 only a poison job can be retried.
 Role: plane_admin.';
