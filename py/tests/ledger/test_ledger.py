@@ -263,11 +263,12 @@ async def test_batches_are_enqueued_and_completed(
 
     held = [(claim.job_id, claim.attempt) for claim in await ledger.claim(worker, QUEUE, "w", 10)]
     assert held == [(first.job_id, 1), (second.job_id, 1)]
-    answers = {"results": ['{"n": 1.50}', None], "errors": [None, "{}"], "caches": ["hit", None]}
     assert await ledger.complete_jobs(
         worker,
         [*held, (first.job_id, 2)],
-        **{name: [*given, None] for name, given in answers.items()},
+        results=['{"n": 1.50}', None, None],
+        errors=[None, "{}", None],
+        caches=["hit", None, None],
     ) == [True, True, False]
     assert await ledger.complete_jobs(worker, held) == [False, False]
     assert await ledger.complete_jobs(worker, [], results=[]) == []
