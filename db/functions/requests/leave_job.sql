@@ -13,6 +13,7 @@ create or replace function plane.leave_job(
     security definer
     set search_path = pg_catalog, pg_temp
     set lock_timeout = '500ms'
+    set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
     set enable_sort = off

@@ -12,6 +12,7 @@ create or replace function plane.register_waiters(
     volatile
     security definer
     set search_path = pg_catalog, pg_temp
+    set plan_cache_mode = force_generic_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
     set enable_hashjoin = off
