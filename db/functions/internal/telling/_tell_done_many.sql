@@ -21,7 +21,7 @@ begin
     if v_waiters is null then
         return;
     end if;
-    v_awaited := array(select w.job_id from plane.waiter w where w.job_id = any (p_job_ids));
+    v_awaited := array(select w.job_id from plane.waiter w where w.job_id = any (p_job_ids) and w.state = 'waits');
     if v_always is null and v_awaited = '{}' then
         return;
     end if;
