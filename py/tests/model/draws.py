@@ -81,7 +81,10 @@ class Draws:
         if self.jobs:
             weights |= {"cancel": 1, "get": 1, "why": 2, "register": 1, "wait": 3, "leave": 3}
         if any(job.status == "poison" for job in self.jobs):
-            weights |= {"retry": 3, "retry_poison": 2}
+            weights |= {"retry": 3}
+            # one that waits has locked poison that another would pass over
+            if not (self.ledger.waiting and isinstance(self.ledger.waiting[1], RetryPoison)):
+                weights |= {"retry_poison": 2}
         if self.ledger.waiting is None:
             weights |= {"administer": 1}
         kinds = [kind for kind, weight in weights.items() for _ in range(weight)]

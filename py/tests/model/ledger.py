@@ -207,6 +207,8 @@ class Ledger:
         holders = self.world.holders(call.waits_on(self.world.view(who)), but=who)
         if self.waiting:
             holders.add(self.waiting[0])
+            if self.waiting[0] == who:
+                holders |= {other for other, at in self.world.open.items() if at.is_back}
         for blocker in {self.pids[pid] for pid in blockers} - holders:
             held = self.world.open[blocker].held
             raise AssertionError(f"{call} has not to wait for s{blocker}, who holds {held}")

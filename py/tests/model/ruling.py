@@ -74,11 +74,17 @@ class RetryPoison(Call):
     def __init__(self, queue: str, limit: int, spread: int | None) -> None:
         self.queue, self.limit, self.spread = queue, limit, spread or 0
         self.params = (queue, limit, None if spread is None else timedelta(seconds=spread))
+        self.chosen: list[Job] | None = None
+        """What it had locked when it came to wait."""
+
+    def came_to_wait(self, view: View) -> None:
+        super().came_to_wait(view)
+        self.chosen = self._oldest(view)
 
     def waits_on(self, view: View) -> set[Token]:
         return {token for job in view.jobs(self.queue) for token in redrive_tokens(job)}
 
-    def answered(self, view: View, rows: list[Row], seen: Sight) -> None:
+    def _oldest(self, view: View) -> list[Job]:
         poison = [
             job
             for job in view.jobs(self.queue)
@@ -87,7 +93,10 @@ class RetryPoison(Call):
         # one that somebody is leaving is passed over as well, if locked until the end
         view.hold(*[job.token for job in poison if view.is_held(judging(job.id))])
         free = [job for job in poison if not view.is_held(judging(job.id))]
-        oldest = sorted(free, key=lambda job: job.id)[: self.limit]
+        return sorted(free, key=lambda job: job.id)[: self.limit]
+
+    def answered(self, view: View, rows: list[Row], seen: Sight) -> None:
+        oldest = self._oldest(view) if self.chosen is None else self.chosen
         view.hold(*[token for job in oldest for token in (job.token, joining(job.id))])
         taken: list[Job] = []
         keys: set[str] = set()

@@ -154,6 +154,8 @@ class Transaction:
     failed: bool = False
     is_merged: bool = False
     """A savepoint of it was released: the server no longer tells whose what came after it is."""
+    is_back: bool = False
+    """It went back to a savepoint: who waits for what a batch had taken since waits for its end."""
 
     def save(self) -> None:
         self.saved.append((dict(self.changes), set(self.held)))
@@ -162,6 +164,7 @@ class Transaction:
         """To the last savepoint, or to the beginning."""
         changes, held = self.saved[-1] if self.saved else ({}, set())
         self.changes, self.held = dict(changes), set(held)
+        self.is_back = True
 
 
 class World:
