@@ -40,7 +40,7 @@ GUARDS = [
         f"{PGTAP}jobs/complete_jobs.sql",
         [
             (
-                "complete_jobs.sql",
+                "_complete_leases.sql",
                 "(l.job_id, l.attempt) in (select * from unnest(p_job_ids, p_attempts))",
                 "true",
             )

@@ -21,7 +21,7 @@ begin
     for v_use in
         select a.job_id, a.blobs_of, a.ord
         from unnest(p_job_ids, p_completed, p_blobs_of) with ordinality as a (job_id, completed, blobs_of, ord)
-        left join lateral (select f.origin_id from plane.blob_share f where f.job_id = a.blobs_of offset 0) as s on true
+        left join plane.blob_share s on s.job_id = a.blobs_of
         where a.completed and a.blobs_of is not null
         order by coalesce(s.origin_id, a.blobs_of)
     loop

@@ -21,7 +21,10 @@ begin
     if v_waiters is null then
         return;
     end if;
-    v_awaited := array(select w.job_id from plane.waiter w where w.job_id = any (p_job_ids) and w.state = 'waits');
+    v_awaited := array(
+        select a.job_id
+        from unnest(p_job_ids) as a (job_id)
+        cross join lateral (select from plane.waiter w where w.job_id = a.job_id and w.state = 'waits' limit 1) as w);
     if v_always is null and v_awaited = '{}' then
         return;
     end if;
@@ -41,4 +44,4 @@ revoke all on function plane._tell_done_many(integer[], bigint[], boolean) from 
 
 comment on function plane._tell_done_many(integer[], bigint[], boolean) is
 'NOTIFY plane_done with the ids of jobs that have ended, as their queues'' notify settings rule.
-p_is_new: some have been claimed since this transaction began.';
+p_is_new: some have been claimed since this transaction began; then all of the batch are told.';
