@@ -1,6 +1,7 @@
 -- enqueue: one job, or the live one that has this dedupe key.
 -- Part of the caller's transaction: the job exists exactly if that commits, and until then another caller of the
--- same dedupe key waits. Locks: plane.ready, the queue's row for a priority that is new to it, dedupe key, serial key.
+-- same dedupe key waits. Locks: plane.ready, the queue's row for a priority that is new to it, dedupe key, serial key, the
+-- job of a request that is joined.
 create or replace function plane.enqueue(
     p_queue        text,
     p_operation    text,
@@ -40,6 +41,9 @@ begin
         p_dedupe_key, p_serial_key, p_priority, p_available_at, p_max_dequeues, false, false);
     job_id := v_job.job_id;
     coalesced := v_job.coalesced;
+    if coalesced and plane._is_request_key(p_dedupe_key) then
+        perform plane._keep_jobs(array[job_id]);
+    end if;
     return next;
 end;
 $$;
@@ -51,7 +55,8 @@ grant execute on function plane.enqueue(text, text, jsonb, jsonb, text, text, in
 comment on function plane.enqueue(text, text, jsonb, jsonb, text, text, integer, timestamptz, integer, integer) is
 'Enqueue one job, or join the live one that has this dedupe key; returns (job_id bigint, coalesced boolean).
 Joining pulls the live job forward to an earlier available_at or a more urgent (lower) priority, except out of a backoff
-or a retry that was spread over time.
+or a retry that was spread over time. The job of a request that is joined is no longer cancelled by who leaves it; who is
+just leaving it is waited for.
 p_priority: lower is sooner, default 0; a queue keeps 32 priorities apart, further ones go with the nearest less urgent.
 The first job of a priority new to its queue locks the queue until its transaction ends.
 Raises 22023 an operation has a name of 1 to 200 characters.

@@ -1,6 +1,7 @@
 -- enqueue_many: enqueue for thousands at once; all of them or none.
 -- Locks: plane.ready before the queue is read and a position is drawn, the queue's row for a priority that is new to it,
--- dedupe keys in sorted order, serial keys in sorted order. An element that repeats a key of the batch joins the first one's job.
+-- dedupe keys in sorted order, the jobs of requests that are joined, serial keys in sorted order. An element that repeats a
+-- key of the batch joins the first one's job.
 create or replace function plane.enqueue_many(
     p_queue text,
     p_jobs  jsonb

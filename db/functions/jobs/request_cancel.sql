@@ -1,5 +1,5 @@
 -- request_cancel: somebody asks that a job be stopped. Locks: the job's place (lease, ready, due or waiting), then what
--- every ending locks, none of it waited for. A job under way from one place to another is looked for again.
+-- every ending locks, none of it waited for.
 create or replace function plane.request_cancel(
     p_job_id bigint,
     p_by     text
@@ -17,8 +17,6 @@ create or replace function plane.request_cancel(
     set jit = off
 as $$
 declare
-    v_job    plane.job;
-    v_lease  plane.lease;
     v_status text;
 begin
     if not plane._is_name(p_by) then
@@ -28,37 +26,10 @@ begin
             detail = format('length=%s', coalesce(length(p_by)::text, 'NULL')),
             hint = 'It is kept with the job and shown to whoever asks why the job has no answer.';
     end if;
-    loop
-        -- looked up each time: its queue may be dropped meanwhile
-        v_job := plane._job(p_job_id);
-        update plane.lease l
-        set cancelled_by = p_by
-        where l.job_id = p_job_id and l.cancelled_by is null
-        returning l.* into v_lease;
-        if found then
-            perform plane._free_key(v_lease.live_key, p_job_id);
-            perform pg_notify('plane_cancel', p_job_id::text);
-            return 'cancelling';
-        end if;
-        perform from plane.lease l where l.job_id = p_job_id and l.cancelled_by is not null;
-        if found then
-            return 'cancelling';
-        end if;
-
-        v_lease := plane._pull_out(v_job);
-        if v_lease.job_id is not null then
-            perform plane._end(v_lease, 'cancelled', null, plane._cancelled(p_by), false);
-            -- who has just begun to wait could not be seen, and found no lease to wait for
-            perform pg_notify('plane_done', p_job_id::text)
-            from plane.queue q
-            where q.id = v_job.queue_id and q.notify = 'waiters';
-            return 'cancelled';
-        end if;
-
-        -- locked: poison may be retried meanwhile, and is then looked for again
-        select o.status into v_status from plane.outcome o where o.job_id = p_job_id for key share;
-        exit when found;
-    end loop;
+    v_status := plane._cancel(p_job_id, p_by);
+    if v_status is null then
+        perform plane._job(p_job_id);
+    end if;
     return v_status;
 end;
 $$;

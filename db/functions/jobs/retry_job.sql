@@ -1,5 +1,5 @@
--- retry_job: a person has removed what made a job poison, and wants it done. Locks: queue (against plane.drop_queue),
--- outcome, dedupe key, serial key.
+-- retry_job: a person has removed what made a job poison, and wants it done. Locks: queue (against plane.drop_queue), the
+-- job (against plane.leave_job), outcome, dedupe key, serial key.
 create or replace function plane.retry_job(
     p_job_id bigint
 )
@@ -29,6 +29,8 @@ begin
             detail = format('job_id=%s', p_job_id),
             hint = 'Its queue has just been dropped with plane.drop_queue.';
     end if;
+    -- whoever is just leaving it, and took it for live, may not cancel what is retried here
+    perform plane._hold_jobs(array[p_job_id]);
     perform from plane.outcome o where o.job_id = p_job_id and o.status = 'poison' for update;
     if not found then
         raise exception using
@@ -56,7 +58,8 @@ grant execute on function plane.retry_job(bigint) to plane_admin;
 comment on function plane.retry_job(bigint) is
 'Make a poison job pending again, with as many more attempts as it was given at first; returns its id. Its attempts so
 far stay on record and its attempt number goes on growing. It joins the end of its serial line. Where another live job
-has its dedupe key, that job is the answer: its id is returned, and this one stays poison. NOTIFY plane_ready.
+has its dedupe key, that job is the answer: its id is returned, and this one stays poison. A request that is retried is
+no longer cancelled by who leaves it. NOTIFY plane_ready.
 Raises PL404 no such job.
 Raises PL409 only a poison job can be retried.
 Role: plane_admin.';

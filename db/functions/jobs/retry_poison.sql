@@ -1,5 +1,6 @@
--- retry_poison: retry_job for the poison of a queue, the oldest first. What another session is retrying is left to it.
--- Locks: queue, outcomes, dedupe keys in their order, serial keys in theirs: any number may run at once.
+-- retry_poison: retry_job for the poison of a queue, the oldest first. What another session is retrying, or leaving, is left
+-- to it.
+-- Locks: queue, outcomes and jobs, dedupe keys in their order, serial keys in theirs: any number may run at once.
 create or replace function plane.retry_poison(
     p_queue     text,
     p_operation text     default null,
@@ -42,6 +43,7 @@ begin
         order by o.job_id
         limit p_limit
         for update of o skip locked
+        for key share of j skip locked
     ) as p;
 
     for v_key, v_job in
@@ -76,7 +78,8 @@ grant execute on function plane.retry_poison(text, text, integer, interval) to p
 
 comment on function plane.retry_poison(text, text, integer, interval) is
 'Make the poison jobs of a queue (of one operation, where it is named) pending again as retry_job does, the oldest
-p_limit of them; returns how many. One whose dedupe key another live job has stays poison. p_spread: they become
+p_limit of them; returns how many. One whose dedupe key another live job has stays poison. A request that is retried is no
+longer cancelled by who leaves it; one that somebody is just leaving is passed over. p_spread: they become
 claimable one by one over so much time, so that what could not bear them once is not hit by all at once. NOTIFY
 plane_ready for those that are claimable now.
 Raises 22023 a retry is of 1 to 100000 jobs, spread over 0 to 365 days.

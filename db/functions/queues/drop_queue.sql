@@ -1,4 +1,4 @@
--- drop_queue: a queue goes with all that it has finished. Locks: queue, then plane.ready for a moment: every enqueue
+-- drop_queue: a queue goes with all that it has finished. Locks: queue, its jobs, then plane.ready for a moment: every enqueue
 -- writes there, so whoever is enqueuing is waited for, and whoever comes later reads the queue after that lock, and finds none.
 -- What is enqueued and finished between the deletion and the lock stays, unseen, until its id range leaves.
 create or replace function plane.drop_queue(
@@ -53,8 +53,8 @@ grant execute on function plane.drop_queue(text) to plane_admin;
 
 comment on function plane.drop_queue(text) is
 'Remove a queue, its workers and operations, and all of its finished jobs, poison included. Refused while it has live
-jobs. It waits 200 ms at most, whatever the caller''s lock_timeout, for whoever is enqueuing into any queue; on 55P03 try
-again.
+jobs. It waits 200 ms at most, whatever the caller''s lock_timeout, for whoever is enqueuing into any queue, or beginning to
+wait for a job of this one, or leaving it; on 55P03 try again.
 Raises 55P03 canceling statement due to lock timeout.
 Raises PL404 no such queue.
 Raises PL409 a queue is dropped under READ COMMITTED only.

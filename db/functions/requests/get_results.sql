@@ -11,14 +11,7 @@ create or replace function plane.get_results(
     set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if p_job_ids is null or p_scope_keys is null or cardinality(p_job_ids) <> cardinality(p_scope_keys) then
-        raise exception using
-            errcode = '22023',
-            message = 'job_ids and scope_keys must be arrays of one length',
-            detail = format('job_ids=%s scope_keys=%s',
-                coalesce(cardinality(p_job_ids)::text, 'NULL'), coalesce(cardinality(p_scope_keys)::text, 'NULL')),
-            hint = 'Give each job the scope key of its reader, in the same place; a reader with two keys asks twice.';
-    end if;
+    perform plane._check_pairs(p_job_ids, p_scope_keys);
     return query select * from plane._answers(plane._queue_named(p_queue), p_job_ids, p_scope_keys);
 end;
 $$;

@@ -1,6 +1,4 @@
 -- scope_key: two callers share jobs, answers and cache entries exactly when theirs is equal.
--- Hashed as jsonb text, in which no value can pose as two; a scope is a set, so order and repeats do not matter,
--- and nor does the collation of the database.
 create or replace function plane.scope_key(
     p_client text,
     p_scope  jsonb,
@@ -24,11 +22,7 @@ begin
                 coalesce(length(p_client)::text, 'NULL'), coalesce(jsonb_typeof(p_scope), 'NULL'), p_staff, length(p_actor)),
             hint = 'The scope is an array of one branch or more, none of them empty; the actor is left out or not empty.';
     end if;
-    return encode(sha256(convert_to(
-        jsonb_build_array('scope', p_client,
-            (select jsonb_agg(b.value order by b.value::text collate "C")
-                from (select distinct e.value from jsonb_array_elements(p_scope) as e) as b),
-            p_staff, p_actor)::text, 'UTF8')), 'hex');
+    return plane._hash_scope(p_client, p_scope, p_staff, p_actor);
 end;
 $$;
 

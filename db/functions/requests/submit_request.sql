@@ -1,5 +1,5 @@
 -- submit_request: the request plane's enqueue. It computes scope key and dedupe key itself, so that no caller
--- can forget the scope. Locks: as plane.enqueue.
+-- can forget the scope. Locks: as plane.enqueue, then what is noted of the caller.
 create or replace function plane.submit_request(
     p_queue     text,
     p_operation text,
@@ -49,6 +49,10 @@ begin
         null, 0, null, null, true, coalesce(p_fresh, false));
     job_id := v_job.job_id;
     coalesced := v_job.coalesced;
+    if coalesced then
+        perform plane._note_interest(array[job_id], array[plane._caller(p_envelope)],
+            plane._interested_until(plane._now()), 'wants');
+    end if;
     return next;
 end;
 $$;
@@ -60,7 +64,9 @@ comment on function plane.submit_request(text, text, jsonb, jsonb, integer, bool
 'Ask a surface a question: one job for all who ask the same within one scope; returns (job_id bigint, coalesced boolean).
 p_envelope: {"client" text, "actor" text, "staff" boolean, "scope" array}, from verified claims only.
 p_version NULL: the newest. p_fresh: caches are not used; an attempt under way that may use them is not joined.
-Waits at most half a second for another transaction that is asking the same, whatever the caller''s lock_timeout.
+The caller is taken to want the job for two minutes, or for as long as he is registered as its waiter: plane.leave_job.
+Waits at most half a second for another transaction that is asking the same, or is leaving that job, whatever the caller''s
+lock_timeout.
 Raises 22023 an operation has a name of 1 to 200 characters.
 Raises 55P03 canceling statement due to lock timeout.
 Raises PL404 no such operation.

@@ -11,7 +11,7 @@ create role passer_by;
 
 select set_eq(
     $$ select pg_temp.executable_by('plane_producer') $$,
-    array['enqueue', 'enqueue_many', 'submit_request', 'scope_key', 'dedupe_key', 'sweep'],
+    array['enqueue', 'enqueue_many', 'submit_request', 'get_manifest', 'scope_key', 'dedupe_key', 'sweep'],
     'a producer asks for work');
 
 select set_eq(
@@ -23,8 +23,8 @@ select set_eq(
 
 select set_eq(
     $$ select pg_temp.executable_by('plane_reader') $$,
-    array['get_job', 'get_results', 'register_waiter', 'await_job', 'ticket_key', 'read_blob', 'blob_info',
-        'scope_key', 'dedupe_key', 'sweep'],
+    array['get_job', 'get_results', 'get_manifest', 'register_waiter', 'register_waiters', 'await_job', 'await_jobs',
+        'leave_job', 'ticket_key', 'read_blob', 'blob_info', 'scope_key', 'dedupe_key', 'sweep'],
     'a reader reads what a scope may see, and waits for it');
 
 select set_eq(

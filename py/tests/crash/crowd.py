@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 from queue import Empty, Queue
@@ -21,6 +22,8 @@ class Client:
 
     def __init__(self, url: str, role: str, seed: int, heard: "Queue[dict[str, Any]]") -> None:
         self.role = role
+        # a SIGTERM that comes while it starts is held back until it can be heard
+        masked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tests.crash.hands", url, role, str(seed)],
             cwd=PY,
@@ -29,6 +32,7 @@ class Client:
             stderr=subprocess.PIPE,
             text=True,
         )
+        signal.pthread_sigmask(signal.SIG_SETMASK, masked)
         self._heard = heard
         self._reader = Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -42,7 +46,7 @@ class Client:
         """SIGTERM; fails where the client ended in an error."""
         self.process.terminate()
         errors = self._end()
-        assert self.process.returncode == 0, errors
+        assert self.process.returncode == 0, (self.process.returncode, errors)
 
     def _end(self) -> str:
         assert self.process.stderr is not None

@@ -30,6 +30,7 @@ class Hands:
         self.numbers = count(1)
         self.stopping = False
         signal.signal(signal.SIGTERM, self._stop)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 
     def run(self, *deeds: Callable[[Connection], None]) -> None:
         """One deed after the other, until told to stop."""

@@ -9,8 +9,10 @@ from typing import Any
 from .ground import Connection, Ground
 
 QUEUES = ("mail", "post", "quiet")
-ENVELOPE = '{"client": "acme", "actor": "ann", "staff": false, "scope": ["north"]}'
+ENVELOPE = {"client": "acme", "staff": False, "scope": ["north"]}
+ACTORS = ("ann", "bob")
 SCOPE_KEY = """plane.scope_key('acme', '["north"]', false)"""
+OWN_KEY = """plane.scope_key('acme', '["north"]', false, %s)"""
 ENQUEUE = """
     select job_id, coalesced from plane.enqueue(%s, 'ask', jsonb_build_object('token', %s::text),
         p_dedupe_key => %s, p_serial_key => %s, p_priority => %s, p_available_at => %s,
@@ -34,7 +36,7 @@ class Mix:
             *[self.enqueue] * 4, self.enqueue_many, *[self.submit] * 2, *[self.claim] * 6,
             *[self.complete] * 4, self.complete_many, self.fail, self.release, self.renew,
             self.progress, self.finish_cancel, self.cancel, self.retry, self.retry_poison,
-            self.sweep, self.administer, self.wait, self.get,
+            self.sweep, self.administer, self.wait, self.leave, self.get,
         ]  # fmt: skip
 
     def call(self) -> None:
@@ -90,7 +92,8 @@ class Mix:
         ((job_id,),) = self._rows(
             "select job_id from plane.submit_request(%s, 'ask', %s::jsonb, %s::jsonb,"
             " p_fresh => %s)",
-            self._queue(), json.dumps({"word": word}), ENVELOPE, self._one_of(True, False),
+            self._queue(), json.dumps({"word": word}),
+            json.dumps({**ENVELOPE, "actor": self._one_of(*ACTORS)}), self._one_of(True, False),
         )  # fmt: skip
         self._enqueued(job_id, None)
 
@@ -189,6 +192,15 @@ class Mix:
             queue, job_id, self.name,
         )  # fmt: skip
         self._rows(f"select * from plane.await_job(%s, %s, {SCOPE_KEY})", queue, job_id)
+
+    def leave(self) -> None:
+        job_id = self._job()
+        ((status,),) = self._rows(
+            f"select plane.leave_job(%s, %s, {SCOPE_KEY}, {OWN_KEY})",
+            self._queue(), job_id, self._one_of(*ACTORS),
+        )  # fmt: skip
+        if status == "cancelled":
+            self.told.append({"cancelled": job_id})
 
     def get(self) -> None:
         """A job has one status, at any moment, to anybody."""

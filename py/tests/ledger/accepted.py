@@ -23,7 +23,10 @@ class Rule:
 _NO_SUCH = ("zero", "negative", "huge", "hugely negative")
 _TEXTS = ("string", "empty", "too long", "infinite", "no such date")
 _FREE_TEXTS = ("string", "infinite", "no such date")
-_READING = ("await_job", "get_job", "get_results", "register_waiter")
+_READING = (
+    *("await_job", "await_jobs", "get_job", "get_results"),
+    *("leave_job", "register_waiter", "register_waiters"),
+)
 
 ACCEPTED = [
     Rule(
@@ -85,6 +88,7 @@ ACCEPTED = [
             "p_errors",
             "p_caches",
             "p_scope_keys",
+            "p_waiters",
             "p_blobs_of",
         ),
         ("of an array",),

@@ -49,6 +49,11 @@ ASKED = {
     "p_job_id": "pg_temp.job('asked')",
     "p_scope_key": "pg_temp.scope()",
 }
+ASKED_MANY = {
+    "p_queue": "'mail'",
+    "p_job_ids": "array[pg_temp.job('asked')]",
+    "p_scope_keys": "array[pg_temp.scope()]",
+}
 
 BLOB = {
     "p_queue": "'mail'",
@@ -60,6 +65,7 @@ BLOB = {
 EXAMPLES: dict[str, dict[str, str]] = {
     "append_blob": {**HELD, "p_blob": "1", "p_data": "'def'"},
     "await_job": ASKED,
+    "await_jobs": ASKED_MANY,
     "blob_info": BLOB,
     "claim": {"p_queue": "'mail'", "p_worker": "'w'", "p_n": "2"},
     "claim_one": {"p_queue": "'mail'", "p_worker": "'w'"},
@@ -125,12 +131,10 @@ EXAMPLES: dict[str, dict[str, str]] = {
         "p_result": "'{}'",
     },
     "get_job": ASKED,
-    "get_results": {
-        "p_queue": "'mail'",
-        "p_job_ids": "array[pg_temp.job('asked')]",
-        "p_scope_keys": "array[pg_temp.scope()]",
-    },
+    "get_manifest": {"p_queue": "'mail'"},
+    "get_results": ASKED_MANY,
     "health": {"p_newest": "1000"},
+    "leave_job": {**ASKED, "p_waiter": "'me'"},
     "maintain": {},
     "pause_queue": {"p_queue": "'mail'"},
     "put_blob": {
@@ -164,6 +168,11 @@ EXAMPLES: dict[str, dict[str, str]] = {
     "register_waiter": {
         **ASKED,
         "p_waiter": "'you'",
+        "p_deadline": "now() + interval '1 hour'",
+    },
+    "register_waiters": {
+        **ASKED_MANY,
+        "p_waiters": "array['you']",
         "p_deadline": "now() + interval '1 hour'",
     },
     "register_worker": {"p_worker": "'v'", "p_queue": "'mail'", "p_info": """'{"pid": 1}'"""},

@@ -72,6 +72,81 @@ async def test_a_request_is_answered(edge: session.Connection, worker: session.C
     assert await ledger.get_results(edge, QUEUE, []) == []
 
 
+async def test_a_caller_waits_for_many_and_leaves_one(
+    edge: session.Connection, worker: session.Connection
+) -> None:
+    with pytest.raises(errors.NotReady):
+        await ledger.get_manifest(edge, QUEUE)
+    await ledger.register_worker(worker, "w", QUEUE)
+    await ledger.register_manifest(worker, QUEUE, MANIFEST)
+    manifest = await ledger.get_manifest(edge, QUEUE)
+    assert manifest == [("echo", 1, b'{"type": "object"}', 0, 30, False)]
+
+    first, _ = await ledger.submit_request(edge, QUEUE, "echo", '{"n": 1}', ENVELOPE)
+    second, _ = await ledger.submit_request(edge, QUEUE, "echo", '{"n": 2}', ENVELOPE)
+    key = await ledger.scope_key(edge, "acme", '["EWR"]', False)
+    own = await ledger.scope_key(edge, "acme", '["EWR"]', False, "ada")
+    deadline = datetime.now(UTC) + timedelta(seconds=60)
+    waiting = [(job_id, scope_key, own) for job_id in (second, first) for scope_key in (key, own)]
+    seen = await ledger.register_waiters(edge, QUEUE, waiting, deadline)
+    assert seen == [(second, key), (first, key)]
+    jobs = await ledger.await_jobs(edge, QUEUE, seen)
+    assert [(job.job_id, job.status) for job in jobs] == [(second, "pending"), (first, "pending")]
+
+    assert await ledger.leave_job(edge, QUEUE, first, own, own) is None
+    assert await ledger.leave_job(edge, QUEUE, first, key, own) == "cancelled"
+    assert [claim.job_id for claim in await ledger.claim(worker, QUEUE, "w", 2)] == [second]
+    with pytest.raises(errors.Invalid):
+        await ledger.register_waiters(edge, QUEUE, [(first, key, "")], deadline)
+    assert await ledger.register_waiters(edge, QUEUE, [], deadline) == []
+
+
+async def test_a_blob_is_written_shared_and_read(
+    edge: session.Connection, worker: session.Connection
+) -> None:
+    await ledger.register_manifest(worker, QUEUE, MANIFEST)
+    for n in range(3):
+        await ledger.submit_request(edge, QUEUE, "echo", f'{{"n": {n}}}', ENVELOPE)
+    key = await ledger.scope_key(edge, "acme", '["EWR"]', False)
+    first, second, third = [c.job_id for c in await ledger.claim(worker, QUEUE, "w", 3)]
+
+    assert await ledger.put_blob(worker, first, 1, "text/csv", "a b.csv", b"a,\x00\xff") == 1
+    assert await ledger.append_blob(worker, first, 1, 1, b"\n") == 5
+    with pytest.raises(errors.Conflict, match="no longer holds"):
+        await ledger.append_blob(worker, first, 2, 1, b"")
+    with pytest.raises(errors.NotFound, match="no such blob"):
+        await ledger.blob_info(edge, QUEUE, first, 1, key)
+    assert await ledger.complete_job(worker, first, 1, result='{"blob": 1}')
+    assert await ledger.complete_job(worker, second, 1, result='{"blob": 1}', blobs_of=first)
+    assert await ledger.complete_jobs(
+        worker, [(third, 1)], results=['{"blob": 1}'], blobs_of=[second]
+    ) == [True]
+
+    infos = [await ledger.blob_info(edge, QUEUE, job, 1, key) for job in (first, second, third)]
+    assert [info[:3] for info in infos] == [("text/csv", "a b.csv", 5)] * 3
+    assert len({info.etag for info in infos}) == 1
+    assert await ledger.read_blob(edge, QUEUE, third, 1, key, 1, 3) == b",\x00\xff"
+    assert await ledger.read_blob(edge, QUEUE, third, 1, key, 5, 1) == b""
+
+
+async def test_what_a_run_took_is_told(worker: session.Connection, as_admin: str) -> None:
+    at = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
+    await ledger.record_run(
+        worker, QUEUE, "w", 7, 1, "echo", "done", at,
+        version=2, cache="hit", queue_wait_ms=0.5, wall_ms=1.5, cpu_ms=1, rss_bytes=1 << 33,
+    )  # fmt: skip
+    await ledger.record_run(worker, QUEUE, "w", 8, 1, "echo", "lost", at)
+    with psycopg.connect(as_admin) as admin:
+        runs = admin.execute(
+            "select job_id, attempt, operation, version, outcome, cache, started_at,"
+            " queue_wait_ms, wall_ms, cpu_ms, rss_bytes from plane.worker_runs order by job_id"
+        ).fetchall()
+    assert runs == [
+        (7, 1, "echo", 2, "done", "hit", at, 0.5, 1.5, 1, 1 << 33),
+        (8, 1, "echo", None, "lost", None, at, None, None, None, None),
+    ]
+
+
 async def test_attempts_come_back_by_failure_release_and_in_batches(
     edge: session.Connection, worker: session.Connection
 ) -> None:
@@ -188,11 +263,12 @@ async def test_batches_are_enqueued_and_completed(
 
     held = [(claim.job_id, claim.attempt) for claim in await ledger.claim(worker, QUEUE, "w", 10)]
     assert held == [(first.job_id, 1), (second.job_id, 1)]
-    answers = {"results": ['{"n": 1.50}', None], "errors": [None, "{}"], "caches": ["hit", None]}
     assert await ledger.complete_jobs(
         worker,
         [*held, (first.job_id, 2)],
-        **{name: [*given, None] for name, given in answers.items()},
+        results=['{"n": 1.50}', None, None],
+        errors=[None, "{}", None],
+        caches=["hit", None, None],
     ) == [True, True, False]
     assert await ledger.complete_jobs(worker, held) == [False, False]
     assert await ledger.complete_jobs(worker, [], results=[]) == []

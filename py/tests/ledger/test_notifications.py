@@ -267,6 +267,30 @@ def test_waiters_tells_of_an_ending_only_where_somebody_waits(
     assert listener.heard() == [f"done {watched}"]
 
 
+@pytest.mark.parametrize(
+    "complete",
+    ["complete_job(%s, 1)", "complete_jobs(array[%s]::bigint[], array[1])"],
+    ids=["one", "many"],
+)
+def test_who_has_asked_or_left_and_does_not_wait_is_not_told(
+    everyone: Session, listener: Listener, complete: str
+) -> None:
+    queue(everyone, "waiters")
+    job_id = ask(everyone)
+    assert ask(everyone) == job_id
+    everyone.run(
+        "select plane.enqueue('mail', 'send', p_dedupe_key => j.dedupe_key) from plane.jobs j"
+    )
+    own = everyone.value("select plane.scope_key('acme', '[\"north\"]', false, 'ann')")
+    key = everyone.value("select plane.scope_key('acme', '[\"north\"]', false)")
+    assert everyone.value("select plane.leave_job('mail', %s, %s, %s)", job_id, key, own)
+    assert everyone.run("select state from plane.waiter order by state") == [("left",), ("wants",)]
+    assert claim(everyone) == job_id
+    listener.heard()
+    assert everyone.run(f"select plane.{complete}", job_id)
+    assert listener.heard() == []
+
+
 def test_never_tells_nobody_of_anything(everyone: Session, listener: Listener) -> None:
     queue(everyone, "never")
     everyone.run("select plane.register_worker('w1', 'mail')")

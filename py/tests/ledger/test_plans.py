@@ -9,6 +9,8 @@ import psycopg
 from ..support.costs import ENVELOPE, KEY
 from ..support.explain import Explaining, faults
 
+OWN = """plane.scope_key('acme', '["north"]', false, 'ann')"""
+
 READ_WHOLE: set[tuple[str, str]] = set()
 """Calls that may read a whole index, with what they read: none."""
 
@@ -40,11 +42,20 @@ def work(call: Call) -> None:
     call("enqueue_many('mail', %s::jsonb)", json.dumps(batch))
     ((asked, _),) = call("submit_request('mail', 'send', '{}', %s::jsonb)", ENVELOPE)
     call("submit_request('mail', 'send', '{}', %s::jsonb, p_fresh => true)", ENVELOPE)
+    call("submit_request('mail', 'send', '{}', %s::jsonb)", ENVELOPE)
     call(f"register_waiter('mail', %s, {KEY}, 'me', now() + interval '1 min')", asked)
+    waiting = f"array[%s]::bigint[], array[{KEY}], array['you'], now() + interval '1 min'"
+    for _ in range(2):
+        call(f"register_waiters('mail', {waiting})", asked)
+    ((key,),) = call(f"dedupe_key('mail', 'send', 1, 'acme', {KEY}, '{{}}')")
+    call("enqueue('mail', 'send', p_dedupe_key => %s)", key)
+    call("enqueue_many('mail', %s::jsonb)", json.dumps([{"operation": "send", "dedupe_key": key}]))
+    call(f"leave_job('mail', %s, {KEY}, 'you')", asked)
     call(f"get_job('mail', %s, {KEY})", asked)
     call(f"get_results('mail', array[%s]::bigint[], array[{KEY}])", asked)
     held = [row[:2] for row in call("claim('mail', 'w', 10)")]
     call(f"await_job('mail', %s, {KEY})", asked)
+    call(f"await_jobs('mail', array[%s]::bigint[], array[{KEY}])", asked)
     ids, attempts = zip(*held, strict=True)
     call("renew_leases('w', %s::bigint[], %s::int[])", list(ids), list(attempts))
     for done in (1, 2):
@@ -73,6 +84,8 @@ def work(call: Call) -> None:
     for job_id, attempt, *_ in call("claim('mail', 'w', 10)"):
         call("fail_job(%s, %s, '{}')", job_id, attempt)
     call("retry_job(%s)", poison)
+    ((left, _),) = call("submit_request('mail', 'send', '{\"n\": 1}', %s::jsonb)", ENVELOPE)
+    call(f"leave_job('mail', %s, {KEY}, {OWN})", left)
     call("sweep()")
 
 

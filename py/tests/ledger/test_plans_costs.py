@@ -31,6 +31,13 @@ BUDGETS: dict[str, tuple[int, int]] = {
     "schedule": (10, 12),
     # enqueue keyed; the operation 2
     "submit_request": (18, 22),
+    # coalesce; the operation 2, the live key again 5, the job's lock 4; the note: 1 or 2 to look it
+    # up, the job again 4, itself 5 or more
+    "submit_request, joining": (32, 39),
+    # queue 2, the job 3 and its lock 4, the note 2 to look it up and 7 to write it
+    "register_waiter": (18, 20),
+    # queue 2, the job and its locks 8, its places 4, the note 3 to remove it, 4 to look for others
+    "leave_job": (25, 29),
     # queue 1, the job and the four places 8, what stands before it in ready, up to 1000 rows
     "get_job pending": (20, 42),
     "get_job done": (9, 10),

@@ -37,6 +37,7 @@ LOCKS: dict[str, int] = {
     "complete_job": 11,
     "complete_jobs": 13,
     "submit_request": 20,
+    "submit_request, joining": 28,
     "get_job": 29,
 }
 
@@ -84,7 +85,10 @@ def test_a_call_holds_no_more_locks_than_its_budget(connection: Connection) -> N
     calls = {
         "enqueue": "enqueue('mail', 'send')",
         "enqueue keyed": "enqueue('mail', 'send', p_dedupe_key => 'a')",
-        "submit_request": f"submit_request('mail', 'ask', '{{}}', '{ENVELOPE}', p_fresh => true)",
+        "submit_request": f"submit_request('mail', 'ask', '{{\"n\": 1}}', '{ENVELOPE}')",
+        "submit_request, joining": (
+            f"submit_request('mail', 'ask', '{{}}', '{ENVELOPE}', p_fresh => true)"
+        ),
         "claim_one": "claim_one('mail', 'w')",
         "claim(10)": "claim('mail', 'w', 10)",
         "renew_leases": f"renew_leases('w', array[{first[0]}::bigint], array[1])",

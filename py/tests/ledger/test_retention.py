@@ -253,6 +253,31 @@ def test_rows_and_pages_of_finished_jobs_leave(stage: Stage, everyone: Session) 
     assert stage.look("select count(*) from plane.outcome") == [(0,)]
 
 
+def test_that_an_application_wants_a_request_is_forgotten_with_it(
+    stage: Stage, everyone: Session
+) -> None:
+    stage.look("select plane.create_queue('mail', p_notify => 'never')")
+    stage.look("""select plane.register_manifest('mail', '[{"name": "ask", "version": 1}]')""")
+    envelope = '{"client": "acme", "actor": "ann", "staff": false, "scope": ["north"]}'
+    ask = "select job_id from plane.submit_request('mail', 'ask', %s::jsonb, %s::jsonb)"
+    ended, stays = (everyone.value(ask, json.dumps({"n": n}), envelope) for n in range(2))
+    everyone.run("select plane.enqueue('mail', 'ask', p_dedupe_key => dedupe_key) from plane.jobs")
+    noted = "select job_id from plane.waiter order by job_id"
+    assert stage.look(noted) == [(ended,), (stays,)]
+    assert everyone.run(MOVING, "mail") == [(ended, 1), (stays, 1)]
+    assert everyone.value("select plane.complete_job(%s, 1)", ended)
+    later(stage, 48 * HOUR)
+    everyone.run("select plane.sweep()")
+    assert until_quiet(everyone) == ["opened", "copied", "removed"]
+    assert stage.look(noted) == [(stays,)]
+
+    assert everyone.run(MOVING, "mail") == [(stays, 2)]
+    assert everyone.value("select plane.complete_job(%s, 2)", stays)
+    later(stage, 96 * HOUR)
+    assert "removed" in until_quiet(everyone)
+    assert stage.look(noted) == []
+
+
 def test_neighbours_of_which_little_stays_become_one(stage: Stage, everyone: Session) -> None:
     stage.look("select plane.create_queue('mail', p_notify => 'never', p_max_dequeues => 1)")
     for day in range(5):

@@ -1,16 +1,21 @@
 """The producers' calls."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from ..support.sessions import Row
 from .call import Call, freed_tokens, key_tokens
 from .contract import Ask, create, is_full, join, joins, live_job, open_priority
+from .interest import INTEREST, joining, judging, keep, note_interest
 from .sight import Sight, note_put_off, note_stalled
 from .world import Job, Token, View
 
 OPERATION = "ask"
+
+DedupeKeys = Mapping[tuple[str, str], str]
+"""The dedupe keys of requests, by queue and name; any other is its own name."""
 
 
 class Producing(Call):
@@ -58,12 +63,19 @@ class Asking(Producing):
         self.ask = ask
         self.in_other_hands: int | None = None
         """The live job that a fresh call did not join when it came to wait for its key."""
+        self.is_judged = False
+        """It came to wait for who is leaving the live job: no id is drawn before."""
 
     def came_to_wait(self, view: View) -> None:
         super().came_to_wait(view)
         live = live_job(view, self.ask.queue, self.ask.key)
-        if live is not None and not joins(view, live, self.ask):
-            self.in_other_hands = live.id
+        if live is not None:
+            self.is_judged = view.is_held(judging(live.id))
+            if not joins(view, live, self.ask):
+                self.in_other_hands = live.id
+
+    def drawn_at(self, view: View, ask: Ask) -> int:
+        return view.tick() if self.is_judged else super().drawn_at(view, ask)
 
     def waits_on(self, view: View) -> set[Token]:
         return _tokens(view, self.ask)
@@ -77,6 +89,11 @@ class Asking(Producing):
         ((job_id, coalesced),) = rows
         view.hold(*self.opening)
         open_priority(view, self.ask.queue, self.ask.priority)
+        # a fresh call holds the job that it finds, whether it joins that or not
+        _, before = self.owners.get(self.ask.key or "", (None, None))
+        for found in (before, live_job(view, self.ask.queue, self.ask.key)):
+            if found is not None and found.scope is not None:
+                view.hold(joining(found.id))
         live = self.joinable(view, self.ask, job_id)
         if live is not None and not (live.id == self.in_other_hands and not coalesced):
             assert (job_id, coalesced) == (live.id, True), f"it should have joined {live}"
@@ -100,11 +117,12 @@ class Enqueue(Asking):
         " p_serial_key => %s, p_priority => %s, p_available_at => %s, p_max_dequeues => %s)"
     )
 
-    def __init__(self, ask: Ask, now: datetime) -> None:
+    def __init__(self, ask: Ask, now: datetime, keys: DedupeKeys) -> None:
         super().__init__(ask)
         at = None if ask.after is None else now + timedelta(seconds=ask.after)
+        key = keys.get((ask.queue, ask.key or ""), ask.key)
         self.params = (
-            ask.queue, OPERATION, ask.key, ask.serial, ask.priority, at, ask.budget
+            ask.queue, OPERATION, key, ask.serial, ask.priority, at, ask.budget
         )  # fmt: skip
 
 
@@ -117,7 +135,7 @@ class Submit(Asking):
     )
 
     def __init__(self, ask: Ask, envelope: str) -> None:
-        super().__init__(replace(ask, key=f"request {ask.scope} {ask.word}"))
+        super().__init__(replace(ask, key=request_key(ask.scope, ask.word)))
         self.params = (ask.queue, OPERATION, json.dumps({"word": ask.word}), envelope, ask.fresh)
 
 
@@ -126,10 +144,10 @@ class EnqueueMany(Producing):
 
     sql = "select ordinality, job_id, coalesced from plane.enqueue_many(%s, %s::jsonb)"
 
-    def __init__(self, queue: str, asks: list[Ask], now: datetime) -> None:
+    def __init__(self, queue: str, asks: list[Ask], now: datetime, keys: DedupeKeys) -> None:
         super().__init__([replace(ask, queue=queue) for ask in asks])
         self.queue = queue
-        self.params = (queue, json.dumps([_element(ask, now) for ask in self.asks]))
+        self.params = (queue, json.dumps([_element(ask, now, keys) for ask in self.asks]))
 
     def waits_on(self, view: View) -> set[Token]:
         return {
@@ -175,8 +193,17 @@ class EnqueueMany(Producing):
         note_stalled(view, seen)
 
 
+def request_key(scope: str | None, word: str | None) -> str:
+    """The name of a request's dedupe key."""
+    return f"request {scope} {word}"
+
+
 def _join(view: View, job: Job, ask: Ask, seen: Sight) -> None:
     join(view, job, ask)
+    if ask.caller is not None:
+        note_interest(view, job, ask.caller, view.now + INTEREST, "wants")
+    else:
+        keep(view, job)
     if job.due is not None and job.serial is not None:
         note_put_off(view, job, seen)
 
@@ -187,16 +214,21 @@ def _tokens(view: View, ask: Ask) -> set[Token]:
         tokens |= freed_tokens(ask.queue, ask.key)
     if ask.serial is not None:
         tokens.add(ask.line)
+    live = live_job(view, ask.queue, ask.key)
+    if live is not None and live.scope is not None:
+        tokens.add(judging(live.id))
+    if live is not None and ask.caller is not None:
+        tokens.add(("waiter", live.id, ask.caller))
     queue = view.queue(ask.queue)
     if ask.priority not in queue.priorities:
         tokens.add(queue.token)
     return tokens
 
 
-def _element(ask: Ask, now: datetime) -> dict[str, object]:
+def _element(ask: Ask, now: datetime, keys: DedupeKeys) -> dict[str, object]:
     given: dict[str, object] = {"operation": OPERATION}
     if ask.key is not None:
-        given["dedupe_key"] = ask.key
+        given["dedupe_key"] = keys.get((ask.queue, ask.key), ask.key)
     if ask.serial is not None:
         given["serial_key"] = ask.serial
     if ask.priority:

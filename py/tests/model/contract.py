@@ -8,7 +8,7 @@ from .world import HELD, Job, Owner, Queue, Stall, Token, View
 
 @dataclass(frozen=True)
 class Ask:
-    """What an enqueue asks for; `after` in seconds; `scope`, `word` and `fresh` are a request's."""
+    """What an enqueue asks for; `after` in seconds; from `scope` on it is a request's."""
 
     queue: str
     key: str | None = None
@@ -19,6 +19,7 @@ class Ask:
     scope: str | None = None
     word: str | None = None
     fresh: bool = False
+    caller: str | None = None
 
     @property
     def line(self) -> Token:
@@ -57,7 +58,8 @@ def create(view: View, ask: Ask, queue: Queue, job_id: int, about: float) -> Job
     budget = ask.budget or queue.max_dequeues
     job = Job(
         job_id, ask.queue, ask.key, ask.serial, ask.scope, given=budget, asked=ask.priority,
-        priority=ask.priority, budget=budget, fresh=ask.fresh,
+        priority=ask.priority, budget=budget, fresh=ask.fresh, caller=ask.caller,
+        created=view.now,
     )  # fmt: skip
     if ask.key is not None:
         view.put(Owner(ask.queue, ask.key, job_id))
@@ -181,6 +183,18 @@ def end(view: View, job: Job, status: str, result: str | None = None) -> str:
     if was_head:
         hand_on(view, job)
     return status
+
+
+def cancel(view: View, job: Job) -> str:
+    """A job is to stop; its status then."""
+    if job.status in ("pending", "waiting"):
+        return end(view, job, "cancelled")
+    if job.status == "in_progress":
+        if job.key is not None:
+            view.hold(("freed", job.queue, job.key))
+        job = replace(job, status="cancelling")
+        view.put(job)
+    return job.status
 
 
 def hand_on(view: View, head: Job) -> None:

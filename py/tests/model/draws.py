@@ -1,18 +1,19 @@
 """What a session does next, drawn by weight from what makes sense just then."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from hypothesis import strategies as st
 
-from .asking import Enqueue, EnqueueMany, Submit
+from .asking import Enqueue, EnqueueMany, Submit, request_key
 from .call import Call
 from .contract import Ask
 from .ledger import NOBODY, Ledger
-from .reading import Await, Get, Register, Why
+from .reading import Await, Get, Leave, Register, Why
 from .ruling import Cancel, Pause, Retry, RetryPoison, Setting, Sweep
-from .scene import QUEUES, SCOPES, envelope
+from .scene import ACTORS, QUEUES, SCOPES, WORDS, envelope
 from .working import (
     Claim,
     Complete,
@@ -33,7 +34,7 @@ NAME = st.sampled_from([*NAMES, NAMES[0], NAMES[0]])
 ASK = st.builds(
     Ask,
     queue=NAME,
-    key=st.sampled_from([None, "k1", "k1", "k2"]),
+    key=st.sampled_from([None, "k1", "k1", "k2", request_key(SCOPES[0], WORDS[0])]),
     serial=st.sampled_from([None, "red", "red", "blue"]),
     priority=st.sampled_from([0, 0, 0, -1, 2]),
     after=st.sampled_from([None, None, None, -5, 5, 30]),
@@ -44,7 +45,7 @@ REQUEST = st.builds(
     Ask,
     queue=NAME,
     scope=st.sampled_from(SCOPES),
-    word=st.sampled_from(["one", "two"]),
+    word=st.sampled_from(WORDS),
     fresh=st.booleans(),
 )
 CALLER = st.sampled_from([*SCOPES, None])
@@ -78,9 +79,12 @@ class Draws:
         if self.ledger.handed:
             weights |= {"complete": 3, "fail": 3, "let_go": 2, "renew": 1, "progress": 2}
         if self.jobs:
-            weights |= {"cancel": 1, "get": 1, "why": 2, "register": 1, "wait": 3}
+            weights |= {"cancel": 1, "get": 1, "why": 2, "register": 1, "wait": 3, "leave": 3}
         if any(job.status == "poison" for job in self.jobs):
-            weights |= {"retry": 3, "retry_poison": 2}
+            weights |= {"retry": 3}
+            # one that waits has locked poison that another would pass over
+            if not (self.ledger.waiting and isinstance(self.ledger.waiting[1], RetryPoison)):
+                weights |= {"retry_poison": 2}
         if self.ledger.waiting is None:
             weights |= {"administer": 1}
         kinds = [kind for kind, weight in weights.items() for _ in range(weight)]
@@ -88,18 +92,20 @@ class Draws:
         return calls
 
     def enqueue(self) -> list[Call]:
-        return [Enqueue(self.draw(ASK), self.ledger.clock.now)]
+        return [Enqueue(self.draw(ASK), self.ledger.clock.now, self.ledger.keys.requests)]
 
     def enqueue_many(self) -> list[Call]:
-        return [EnqueueMany(self.draw(NAME), self.draw(ASKS), self.ledger.clock.now)]
+        queue, asks = self.draw(NAME), self.draw(ASKS)
+        return [EnqueueMany(queue, asks, self.ledger.clock.now, self.ledger.keys.requests)]
 
     def submit(self) -> list[Call]:
-        ask = self.draw(REQUEST)
-        return [Submit(ask, envelope(ask.scope))]
+        ask, actor = self.draw(REQUEST), self._one_of(*ACTORS)
+        caller = self.ledger.keys.callers[ask.scope, actor]
+        return [Submit(replace(ask, caller=caller), envelope(ask.scope, actor))]
 
     def claim(self) -> list[Call]:
         n = self._one_of(None, None, None, 1, 4)
-        return [Claim(self.draw(NAME), f"w{self.who}", n)]
+        return [Claim(self.draw(NAME), f"w{self.who}", n, self.ledger.keys.requests)]
 
     def complete(self) -> list[Call]:
         fences = [self._fence() for _ in range(self._one_of(1, 1, 1, 2, 3))]
@@ -143,7 +149,7 @@ class Draws:
     def get(self) -> list[Call]:
         job, scope = self._job(), self.draw(CALLER)
         queue = self._one_of(job.queue, job.queue, *NAMES)
-        return [Get(queue, job.id, scope, self.ledger.scope_keys.get(scope or ""))]
+        return [Get(queue, job.id, scope, self.ledger.keys.scopes.get(scope or ""))]
 
     def why(self) -> list[Call]:
         return [Why(self._job().id, self.ledger.pids)]
@@ -159,16 +165,32 @@ class Draws:
         live = [job for job in requests if job.is_live]
         busy = [job for job in live if self.ledger.world.holders({job.token}, but=self.who)]
         job = self._one_of(*busy, *busy, *live, *(requests or self.jobs)[-1:])
-        scope_key = self.ledger.scope_keys.get(job.scope or "")
+        scope_key = self.ledger.keys.scopes.get(job.scope or "")
         return [
             self._registration(job.queue, job, job.scope),
             Await(job.queue, job.id, job.scope, scope_key),
         ]
 
+    def leave(self) -> list[Call]:
+        requests = [job for job in self.jobs if job.scope and job.is_live]
+        job = self._one_of(*requests, *requests, self._job())
+        scope = self._one_of(job.scope, job.scope, job.scope, self.draw(CALLER))
+        scope_key = self.ledger.keys.scopes.get(scope or "")
+        queue = self._one_of(job.queue, job.queue, *NAMES)
+        return [Leave(queue, job.id, scope, scope_key, self._name(job))]
+
     def _registration(self, queue: str, job: Job, scope: str | None) -> Register:
-        scope_key = self.ledger.scope_keys.get(scope or "")
+        scope_key = self.ledger.keys.scopes.get(scope or "")
         until = self.ledger.clock.now + timedelta(seconds=60)
-        return Register(queue, job.id, scope, scope_key, f"e{self.who}", until)
+        return Register(queue, job.id, scope, scope_key, self._name(job), until)
+
+    def _name(self, job: Job) -> str:
+        """Who waits or leaves: a caller of the job's scope, or this session."""
+        callers = [
+            name for (scope, _), name in self.ledger.keys.callers.items() if scope == job.scope
+        ]
+        name: str = self._one_of(*callers, *callers, f"e{self.who}")
+        return name
 
     def _one_of(self, *choices: Any) -> Any:
         return self.draw(st.sampled_from(choices))

@@ -40,7 +40,7 @@ class Ledger:
         self.told: Counter[int] = Counter()
         self.connection.add_notify_handler(self._hear)
         self.clock = Clock(self.connection)
-        self.scope_keys = prepare(self.connection)
+        self.keys = prepare(self.connection)
         self.stage = Stage(url)
         self.sessions = self.stage.enter(*[for_role(url, "test_everyone")] * SESSIONS)
         self.pids = {session.pid: who for who, session in enumerate(self.sessions)}
@@ -138,8 +138,7 @@ class Ledger:
     def later(self, seconds: int) -> None:
         self.clock.move(seconds)
         self.world.now = self.clock.now
-        waited_for = {waiter.job_id for waiter in self._waiters()}
-        self.awaited = {job_id: n for job_id, n in self.awaited.items() if job_id in waited_for}
+        self._forget_who_waits_no_more()
 
     def drain(self) -> None:
         """Whatever happened: when time has passed, and after one sweep, all jobs can be done."""
@@ -153,7 +152,7 @@ class Ledger:
             self.call(0, Pause(queue.name, paused=False))
             while True:
                 before = len(self.handed)
-                self.call(0, Claim(queue.name, "s0", 5))
+                self.call(0, Claim(queue.name, "s0", 5, self.keys.requests))
                 if len(self.handed) == before:
                     break
                 for fence in self.handed[before:]:
@@ -208,6 +207,8 @@ class Ledger:
         holders = self.world.holders(call.waits_on(self.world.view(who)), but=who)
         if self.waiting:
             holders.add(self.waiting[0])
+            if self.waiting[0] == who:
+                holders |= {other for other, at in self.world.open.items() if at.is_back}
         for blocker in {self.pids[pid] for pid in blockers} - holders:
             held = self.world.open[blocker].held
             raise AssertionError(f"{call} has not to wait for s{blocker}, who holds {held}")
@@ -233,7 +234,12 @@ class Ledger:
             if not job.is_live and (old := before.job(job.id)) and old.attempt < job.attempt
         ]
 
+    def _forget_who_waits_no_more(self) -> None:
+        waited_for = {waiter.job_id for waiter in self._waiters()}
+        self.awaited = {job_id: n for job_id, n in self.awaited.items() if job_id in waited_for}
+
     def _check_told(self) -> None:
+        self._forget_who_waits_no_more()
         view = self.world.view(NOBODY)
         for job_id, before in list(self.awaited.items()):
             job = view.job(job_id)
@@ -248,11 +254,13 @@ class Ledger:
                 raise AssertionError(f"who waits for job {job_id} was not told")
 
     def _waiters(self) -> list[Waiter]:
-        """Who waits, committed and within the deadline."""
+        """Who waits, committed and within the deadline, and has not left."""
         return [
             thing
             for thing in self.world.things.values()
-            if isinstance(thing, Waiter) and thing.deadline > self.world.now
+            if isinstance(thing, Waiter)
+            and thing.state == "waits"
+            and thing.deadline > self.world.now
         ]
 
     def _refused(self, who: int) -> None:

@@ -4,9 +4,10 @@ from datetime import datetime
 
 from ..support.sessions import Row
 from .call import Call, job_tokens
-from .contract import is_overdue, ready
+from .contract import cancel, is_overdue, ready
+from .interest import is_wanted, joining, judging, leaving, note_interest, note_left
 from .sight import Sight
-from .world import HELD, Job, Token, View, Waiter
+from .world import HELD, Job, Token, View
 
 ANSWER = "job_id, status, (progress ->> 'done')::int, result ->> 'by', position"
 
@@ -76,9 +77,38 @@ class Register(Call):
         job = visible(view, self.queue, self.job_id, self.scope)
         assert rows == [(job is not None,)]
         if job is not None:
-            known = view.waiter(job.id, self.name)
-            deadline = max(known.deadline, self.deadline) if known else self.deadline
-            view.put(Waiter(job.id, self.name, deadline))
+            note_interest(view, job, self.name, self.deadline, "waits")
+
+
+class Leave(Call):
+    """plane.leave_job: waits for others that leave, and as a cancel does; never for who joins."""
+
+    sql = "select plane.leave_job(%s, %s, %s, %s)"
+
+    def __init__(
+        self, queue: str, job_id: int, scope: str | None, scope_key: str | None, name: str
+    ) -> None:
+        self.queue, self.job_id, self.scope, self.name = queue, job_id, scope, name
+        self.params = (queue, job_id, scope_key, name)
+
+    def waits_on(self, view: View) -> set[Token]:
+        return {leaving(self.job_id), ("waiter", self.job_id, self.name), ("job", self.job_id)}
+
+    def answered(self, view: View, rows: list[Row], seen: Sight) -> None:
+        job = visible(view, self.queue, self.job_id, self.scope)
+        if job is None:
+            assert rows == [(None,)]
+            return
+        note_left(view, job, self.name)
+        if job.status not in ("pending", "waiting", "in_progress") or view.is_held(joining(job.id)):
+            assert rows == [(job.status,)]
+            return
+        view.hold(judging(job.id))
+        ends = not is_wanted(view, job)
+        if self.began is not None:
+            # it may have looked who wants it before it waited for the job itself
+            ends = rows != [(job.status,)]
+        assert rows == [(cancel(view, job) if ends else job.status,)]
 
 
 class Why(Call):

@@ -5,7 +5,8 @@ from datetime import timedelta
 
 from ..support.sessions import Row
 from .call import Call, freed_tokens, key_tokens
-from .contract import aged, end, is_overdue, live_job, place
+from .contract import aged, cancel, is_overdue, live_job, place
+from .interest import joining, judging, keep
 from .sight import Sight, note_stalled, note_time
 from .working import is_hindered
 from .world import Job, Owner, Queue, Stall, Token, View
@@ -29,15 +30,7 @@ class Cancel(Call):
     def answered(self, view: View, rows: list[Row], seen: Sight) -> None:
         job = view.job(self.job_id)
         assert job is not None
-        if job.status in ("pending", "waiting"):
-            assert rows == [(end(view, job, "cancelled"),)]
-            return
-        if job.status == "in_progress":
-            if job.key is not None:
-                view.hold(*freed_tokens(job.queue, job.key))
-            job = replace(job, status="cancelling")
-            view.put(job)
-        assert rows == [(job.status,)]
+        assert rows == [(cancel(view, job),)]
 
 
 class Retry(Call):
@@ -51,7 +44,8 @@ class Retry(Call):
 
     def waits_on(self, view: View) -> set[Token]:
         job = view.job(self.job_id)
-        return {("job", self.job_id)} | (redrive_tokens(job) if job else set())
+        tokens = {("job", self.job_id), judging(self.job_id)}
+        return tokens | (redrive_tokens(job) if job else set())
 
     def refusal(self, view: View) -> str | None:
         job = view.job(self.job_id)
@@ -62,6 +56,7 @@ class Retry(Call):
     def answered(self, view: View, rows: list[Row], seen: Sight) -> None:
         job = view.job(self.job_id)
         assert job is not None
+        view.hold(joining(job.id))
         live = live_job(view, job.queue, job.key)
         if live is not None:
             assert rows == [(live.id,)], "who has the key is the answer"
@@ -79,18 +74,30 @@ class RetryPoison(Call):
     def __init__(self, queue: str, limit: int, spread: int | None) -> None:
         self.queue, self.limit, self.spread = queue, limit, spread or 0
         self.params = (queue, limit, None if spread is None else timedelta(seconds=spread))
+        self.chosen: list[Job] | None = None
+        """What it had locked when it came to wait."""
+
+    def came_to_wait(self, view: View) -> None:
+        super().came_to_wait(view)
+        self.chosen = self._oldest(view)
 
     def waits_on(self, view: View) -> set[Token]:
         return {token for job in view.jobs(self.queue) for token in redrive_tokens(job)}
 
-    def answered(self, view: View, rows: list[Row], seen: Sight) -> None:
+    def _oldest(self, view: View) -> list[Job]:
         poison = [
             job
             for job in view.jobs(self.queue)
             if job.status == "poison" and not view.is_held(job.token)
         ]
-        oldest = sorted(poison, key=lambda job: job.id)[: self.limit]
-        view.hold(*[job.token for job in oldest])
+        # one that somebody is leaving is passed over as well, if locked until the end
+        view.hold(*[job.token for job in poison if view.is_held(judging(job.id))])
+        free = [job for job in poison if not view.is_held(judging(job.id))]
+        return sorted(free, key=lambda job: job.id)[: self.limit]
+
+    def answered(self, view: View, rows: list[Row], seen: Sight) -> None:
+        oldest = self._oldest(view) if self.chosen is None else self.chosen
+        view.hold(*[token for job in oldest for token in (job.token, joining(job.id))])
         taken: list[Job] = []
         keys: set[str] = set()
         for job in oldest:
@@ -108,6 +115,7 @@ class RetryPoison(Call):
 
 def redrive(view: View, job: Job, after: float = 0) -> None:
     """A poison job is live again: its attempts count on, it may have as many as at first."""
+    keep(view, job)
     if job.key is not None:
         view.put(Owner(job.queue, job.key, job.id))
     budget = job.attempt + job.given

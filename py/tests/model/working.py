@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from ..support.sessions import Row
+from .asking import DedupeKeys
 from .call import Call, job_tokens
 from .contract import claim, end, give_up, holds, is_overdue, ready
 from .sight import Sight, note_time
@@ -18,8 +19,8 @@ class Claim(Call):
 
     waits = False
 
-    def __init__(self, queue: str, worker: str, n: int | None) -> None:
-        self.queue, self.worker, self.n = queue, worker, n or 1
+    def __init__(self, queue: str, worker: str, n: int | None, keys: DedupeKeys) -> None:
+        self.queue, self.worker, self.n, self.keys = queue, worker, n or 1, keys
         function = "claim_one(%s, %s)" if n is None else "claim(%s, %s, %s)"
         self.sql = (
             "select job_id, attempt, queue, dedupe_key, serial_key, max_dequeues, lease_expires_at,"
@@ -41,7 +42,7 @@ class Claim(Call):
                 job.id, job.attempt + 1, self.queue, row[3], job.serial, job.budget,
                 held.lease_until, job.fresh, row[3] if job.scope else None,
             )  # fmt: skip
-            assert job.scope is not None or row[3] == job.key
+            assert row[3] == self.keys.get((self.queue, job.key or ""), job.key)
         if not rows:
             forgotten = [
                 job

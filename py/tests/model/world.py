@@ -63,6 +63,9 @@ class Job:
     lease_until: datetime | None = None
     fresh: bool = False
     result: str | None = None
+    caller: str | None = None
+    """The name of who asked for it first, where it is a request."""
+    created: datetime | None = None
 
     @property
     def token(self) -> Token:
@@ -114,11 +117,12 @@ class Report:
 
 @dataclass(frozen=True)
 class Waiter:
-    """Somebody who waits for a job."""
+    """Somebody who waits for a job or wants it; `left`: asked first, and left; `gone`: no more."""
 
     job_id: int
     name: str
     deadline: datetime
+    state: str = "waits"
 
     @property
     def token(self) -> Token:
@@ -150,6 +154,8 @@ class Transaction:
     failed: bool = False
     is_merged: bool = False
     """A savepoint of it was released: the server no longer tells whose what came after it is."""
+    is_back: bool = False
+    """It went back to a savepoint: who waits for what a batch had taken since waits for its end."""
 
     def save(self) -> None:
         self.saved.append((dict(self.changes), set(self.held)))
@@ -158,6 +164,7 @@ class Transaction:
         """To the last savepoint, or to the beginning."""
         changes, held = self.saved[-1] if self.saved else ({}, set())
         self.changes, self.held = dict(changes), set(held)
+        self.is_back = True
 
 
 class World:
@@ -253,9 +260,10 @@ class View:
         return [thing for thing in self._all() if isinstance(thing, Waiter)]
 
     def waiter(self, job_id: int, name: str) -> Waiter | None:
+        """Who is noted under that name, and has not been forgotten by a sweep, or might be."""
         thing = self._get(("waiter", job_id, name))
         assert thing is None or isinstance(thing, Waiter)
-        return thing
+        return thing if thing and thing.state != "gone" and thing.deadline >= self.now else None
 
     def progress(self, job: Job) -> int | None:
         """What the attempt that holds or ended the job last reported."""

@@ -23,6 +23,9 @@ LATER_ENQUEUER = "test_an_enqueue_takes_the_job_of_an_open_enqueuer_once_that_co
 LATER_JOINER = "test_a_completion_does_not_wait_for_enqueuers_that_joined_its_jobs_or_lines"
 LATER_WAITER = "test_a_waiter_that_came_while_the_job_was_being_completed_sees_the_answer"
 RETRIED = "test_a_left_over_key_is_not_taken_from_a_job_that_is_just_being_retried"
+AWAITED = "test_who_leaves_passes_over_a_job_that_somebody_begins_to_wait_for"
+IN_TURN = "test_a_batch_that_takes_its_keys_in_turn_waits_for_who_is_leaving"
+ALL_RETRIED = "test_a_retry_of_all_poison_passes_over_what_somebody_is_leaving"
 AT_ONCE = "test_who_waits_for_a_job_that_is_claimed_and_done_in_one_transaction_is_told"
 KEYED = ("_enqueue.sql", "_take_key.sql", "_take_keys.sql", "_take_keys_in_turn.sql")
 
@@ -150,7 +153,62 @@ GUARDS = [
     Guard(
         "poison to cancel is locked",
         f"{SESSIONS}_snapshots.py::test_poison_to_cancel_that_is_retried_since",
-        [("request_cancel.sql", " for key share", "")],
+        [("_cancel.sql", " for key share", "")],
+    ),
+    Guard(
+        "who joins a request holds its job",
+        f"{SESSIONS}_interest.py::test_who_leaves_passes_over_a_job_that_somebody_is_joining",
+        [("_hold_jobs.sql", " for key share) as j", ") as j")],
+    ),
+    Guard(
+        "who waits for a request holds its job",
+        f"{SESSIONS}_interest.py::{AWAITED}",
+        [("_note_interest.sql", " for key share skip locked", "")],
+    ),
+    Guard(
+        "who leaves holds off those who join",
+        f"{SESSIONS}_interest.py::test_who_joins_waits_for_who_is_leaving",
+        [("leave_job.sql", " for update skip locked", "")],
+    ),
+    Guard(
+        "a job that was joined is looked at again",
+        f"{SESSIONS}_interest.py::test_who_joins_waits_for_who_is_leaving",
+        [("_enqueue.sql", "and plane._live_job(v_key) is distinct from v_live", "and false")],
+    ),
+    Guard(
+        "the jobs that a batch joined are looked at again",
+        f"{SESSIONS}_interest.py::test_a_batch_that_joins_waits_for_who_is_leaving",
+        [("_take_keys.sql", "plane._live_job(a.key) is distinct from a.job_id", "false")],
+    ),
+    Guard(
+        "a job that was joined in turn is looked at again",
+        f"{SESSIONS}_interest.py::{IN_TURN}",
+        [("_take_keys_in_turn.sql", "plane._live_job(p_keys[v_i]) = v_ids[v_i]", "true")],
+    ),
+    Guard(
+        "who leaves waits for others that do",
+        f"{SESSIONS}_interest.py::test_of_two_that_leave_at_once_the_last_one_cancels",
+        [("leave_job.sql", "    for no key update;", ";")],
+    ),
+    Guard(
+        "who leaves by an older snapshot cancels nothing",
+        f"{SESSIONS}_interest.py::test_an_older_snapshot_cancels_nothing_by_leaving",
+        [("leave_job.sql", " and not plane._sees_past()", "")],
+    ),
+    Guard(
+        "who retries a request holds its job",
+        f"{SESSIONS}_interest.py::test_a_retry_waits_for_who_is_leaving",
+        [("retry_job.sql", "    perform plane._hold_jobs(array[p_job_id]);\n", "")],
+    ),
+    Guard(
+        "who retries all poison holds its jobs",
+        f"{SESSIONS}_interest.py::{ALL_RETRIED}",
+        [("retry_poison.sql", "\n        for key share of j skip locked", "")],
+    ),
+    Guard(
+        "who retries a request wants it",
+        f"{SESSIONS}_interest.py::test_who_leaves_passes_over_a_job_that_is_being_retried",
+        [("_redrive.sql", "perform plane._keep_jobs(array[p_job_id])", "null")],
     ),
     Guard(
         "who waits for a job of one transaction is told",

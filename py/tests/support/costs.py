@@ -144,6 +144,12 @@ def _single(session: Timed, call: Callable[..., Told]) -> None:
     call("schedule", "enqueue('mail', 'send', p_available_at => '2100-01-01T00:00Z')")
     params = json.dumps({"question": key})
     asked = call("submit_request", "submit_request('mail', 'ask', %s, %s)", params, ENVELOPE)
+    other = ENVELOPE.replace("ann", "bob")
+    call("submit_request, joining", "submit_request('mail', 'ask', %s, %s)", params, other)
+    waiting = f"{asked.rows[0][0]}, {KEY}, plane.scope_key('acme', '[\"north\"]', false, 'bob')"
+    deadline = "plane._now() + interval '5 min'"
+    call("register_waiter", f"register_waiter('mail', {waiting}, {deadline})")
+    call("leave_job", f"leave_job('mail', {waiting})")
     call("get_job pending", f"get_job('mail', %s, {KEY})", asked.rows[0][0])
 
     job = call("claim_one", "claim_one('mail', 'w')").rows[0][:2]

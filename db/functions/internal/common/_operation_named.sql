@@ -19,14 +19,7 @@ begin
     if found then
         return v_operation;
     end if;
-    perform from plane.operation o where o.queue_id = p_queue.id;
-    if not found then
-        raise exception using
-            errcode = 'PL503',
-            message = 'no manifest yet',
-            detail = format('queue=%s', p_queue.name),
-            hint = 'Start a worker of this surface: it registers the operations.';
-    end if;
+    perform plane._check_manifest(p_queue);
     raise exception using
         errcode = 'PL404',
         message = 'no such operation',

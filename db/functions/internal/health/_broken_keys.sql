@@ -66,7 +66,7 @@ as $$
         'way. Delete the rows of plane.live_key.'
     from placeless p
     join key k on k.job_id = p.job_id
-    where k.key = plane._hash_key(k.queue_id, k.dedupe_key) and k.dedupe_key !~ '^[0-9a-f]{64}$'
+    where k.key = plane._hash_key(k.queue_id, k.dedupe_key) and not plane._is_request_key(k.dedupe_key)
         and (select true from plane.outcome o where o.job_id = k.id);
 $$;
 

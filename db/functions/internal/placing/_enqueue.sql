@@ -1,5 +1,5 @@
 -- _enqueue: one new job, or the live one that has this dedupe key. Locks: the queue's row for a priority that is new to
--- it, dedupe key, serial key.
+-- it, dedupe key, serial key; the job of a request that is joined, before its place is touched.
 -- The key is waited for while another transaction is inserting it (a winner that rolls back must lose nobody's
 -- job), but a live key is only read, so that no completion ever waits for an enqueuer.
 -- The caller has locked plane.ready and read the queue after that: so no scan floor passes over a position that is drawn
@@ -41,11 +41,15 @@ begin
     loop
         if v_key is not null then
             v_live := plane._live_job(v_key);
-            if v_live is not null and (not p_fresh or plane._make_fresh(v_live)) then
-                perform plane._pull_forward(p_queue, v_live, p_priority, p_available_at);
-                job_id := v_live;
-                coalesced := true;
-                return;
+            if v_live is not null then
+                continue when plane._is_request_key(p_dedupe_key) and plane._hold_jobs(array[v_live])
+                    and plane._live_job(v_key) is distinct from v_live;
+                if not p_fresh or plane._make_fresh(v_live) then
+                    perform plane._pull_forward(p_queue, v_live, p_priority, p_available_at);
+                    job_id := v_live;
+                    coalesced := true;
+                    return;
+                end if;
             end if;
         end if;
         if p_queue.max_depth is not null then

@@ -1,6 +1,6 @@
 -- _place_many: stores a batch of jobs of any kind, each under its own id unless a live job has its dedupe key. The caller
--- has locked plane.ready. Locks: the queue's row for a priority that is new to it, dedupe keys in sorted order, serial keys
--- in sorted order.
+-- has locked plane.ready. Locks: the queue's row for a priority that is new to it, dedupe keys in sorted order, the jobs of
+-- requests that are joined, serial keys in sorted order.
 create or replace function plane._place_many(
     p_queue   plane.queue,
     p_jobs    jsonb,

@@ -1,6 +1,7 @@
 -- _redrive: a poison job whose outcome the caller has taken away is live again. Its attempts go on counting, so that no
 -- earlier one can ever settle it, and it may have as many more as it was given at first.
--- fresh, since the outcome does not say whether it was: a run of its own is right for either.
+-- fresh, since the outcome does not say whether it was: a run of its own is right for either. Who redrives it wants it,
+-- whoever leaves it.
 create or replace function plane._redrive(
     p_job_id       bigint,
     p_attempt      integer,
@@ -16,6 +17,9 @@ declare
 begin
     select j.* into v_job from plane.job j where j.id = p_job_id;
     v_budget := p_attempt + v_job.max_dequeues;
+    if v_job.by_request then
+        perform plane._keep_jobs(array[p_job_id]);
+    end if;
     if p_available_at > plane._now() then
         insert into plane.due (job_id, queue_id, priority, available_at, reason, dequeue_count, max_dequeues, fresh)
         values (p_job_id, v_job.queue_id, v_job.priority, p_available_at, 'scheduled',

@@ -16,6 +16,7 @@ begin
     subject := format('ids %s to %s: somebody has a dedupe key of theirs locked', p_lower, p_upper - 1);
     if plane._expire_keys(p_lower, p_upper) then
         delete from plane.progress p where p.job_id >= p_lower and p.job_id < p_upper;
+        delete from plane.waiter w where w.job_id >= p_lower and w.job_id < p_upper;
         perform plane._lock_ranges();
         execute format('drop table plane.job_%1$s, plane.outcome_%1$s, plane.attempt_%1$s', p_number);
         step := 'removed';

@@ -43,6 +43,8 @@ begin
     into v_count, v_live, v_poison, v_attempts, v_queues;
     execute format('delete from plane.progress p where p.job_id >= %2$s and p.job_id < %3$s
         and not exists (select from plane.job_%1$s n where n.id = p.job_id)', p_number, p_lower, p_upper);
+    execute format('delete from plane.waiter w where w.job_id >= %2$s and w.job_id < %3$s
+        and not exists (select from plane.job_%1$s n where n.id = w.job_id)', p_number, p_lower, p_upper);
 
     perform plane._lock_ranges();
     perform from unnest(v_live) as s (id)

@@ -8,7 +8,7 @@ create or replace function plane._is_awaited(
     volatile
 as $$
 begin
-    perform from plane.waiter w where w.job_id = p_job_id;
+    perform from plane.waiter w where w.job_id = p_job_id and w.state = 'waits';
     return found or plane._sees_past();
 end;
 $$;

@@ -24,7 +24,7 @@ begin
     v_awaited := array(
         select a.job_id
         from unnest(p_job_ids) as a (job_id)
-        cross join lateral (select from plane.waiter w where w.job_id = a.job_id limit 1) as w);
+        cross join lateral (select from plane.waiter w where w.job_id = a.job_id and w.state = 'waits' limit 1) as w);
     if v_always is null and v_awaited = '{}' then
         return;
     end if;

@@ -2,7 +2,7 @@
 begin;
 \ir ../../_clock.sql
 \ir _surface.sql
-select plan(24);
+select plan(29);
 
 create function pg_temp.waits(p_job_id bigint, p_waiter text default 'edge-1', p_deadline timestamptz default plane._now() + interval '60 s')
     returns boolean language sql as $$
@@ -30,6 +30,23 @@ select pg_temp.later('30 s');
 select is(pg_temp.waits(:job_id), true, 'who waits can wait longer');
 select is(pg_temp.waits(:job_id, 'edge-2', plane._now() + interval '1 s'), true, 'and can say less');
 select is(pg_temp.waiters(:job_id), 'edge-1 12:01:30, edge-2 12:01:00', 'which shortens nothing');
+
+-- when it looks every few seconds
+select ctid as noted from plane.waiter where job_id = :job_id and waiter = 'edge-1' \gset
+select is(pg_temp.waits(:job_id, 'edge-1', plane._now() + interval '59 s'), true, 'who looks again is taken at its word');
+select is(
+    (select ctid from plane.waiter where job_id = :job_id and waiter = 'edge-1'), :'noted'::tid,
+    'without a row being written where one says as much');
+select is(pg_temp.waits(:job_id, 'edge-1', plane._now() + interval '61 s'), true, 'a second more');
+select is(pg_temp.waiters(:job_id), 'edge-1 12:01:40, edge-2 12:01:00', 'is ten at once');
+
+-- when it was noted as one that wants the job
+insert into plane.waiter (job_id, waiter, deadline, state) values (:job_id, 'ann', plane._now() + interval '90 s', 'wants');
+select pg_temp.waits(:job_id, 'ann') \g /dev/null
+select results_eq(
+    $$ select state, deadline from plane.waiter where waiter = 'ann' $$,
+    $$ values ('waits', timestamptz '2030-01-01 12:02+00') $$, 'it waits from now on, and wants it no shorter');
+delete from plane.waiter where waiter = 'ann';
 
 -- when the job is under way, or has ended
 select plane.claim_one('register_waiter', 'w1') \g /dev/null

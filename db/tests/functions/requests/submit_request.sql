@@ -2,7 +2,7 @@
 begin;
 \ir ../../_clock.sql
 \ir _surface.sql
-select plan(59);
+select plan(62);
 
 create function pg_temp.ask(p_envelope jsonb, p_operation text default 'ask', p_params jsonb default '{"a": 1}', p_version integer default null,
     out job_id bigint, out coalesced boolean) language sql as $$
@@ -38,10 +38,15 @@ select is(
     'of an operation per actor, the actor is in the scope key');
 
 -- when others ask the same
+select is_empty(format('select from plane.waiter where job_id = %s', :job_id), 'of the first who asks nothing is noted: the job says who that is');
 select pg_temp.shares(:job_id, pg_temp.envelope(), 'ask', 'the same caller joins the job');
 select pg_temp.shares(:job_id, pg_temp.envelope(p_actor => 'bob'), 'ask', 'so does another person of the same client and scope');
 select pg_temp.shares(:job_id, pg_temp.envelope(p_scope => '["north", "north"]'), 'ask', 'however the scope is written');
 select pg_temp.shares(:job_id, pg_temp.envelope() || '{"trace": "7"}', 'ask', 'and whatever else the envelope says');
+select set_eq(
+    format('select waiter, state, deadline from plane.waiter where job_id = %s', :job_id),
+    $$ select plane.scope_key('acme', '["north"]', false, actor), 'wants', timestamptz '2030-01-01 12:02+00' from unnest(array['ann', 'bob']) as actor $$,
+    'who joins it is noted, once, as one who wants it');
 select pg_temp.differs(:job_id, pg_temp.envelope(p_client => 'umbrella'), 'ask', 'another client has a job of its own');
 select pg_temp.differs(:job_id, pg_temp.envelope(p_scope => '["south"]'), 'ask', 'so has another scope');
 select pg_temp.differs(:job_id, pg_temp.envelope(p_scope => '["north", "south"]'), 'ask', 'a wider scope');
@@ -75,6 +80,9 @@ select pg_temp.differs(:job_id, pg_temp.envelope(), 'ask', 'who asks after the a
 select is(
     (select e.coalesced from plane.enqueue('submit_request', 'ask', p_dedupe_key => :'dedupe_key') as e), true,
     'an enqueue by the same dedupe key joins it as well');
+select is(
+    (select array_agg(w.deadline) from plane.waiter w join plane.jobs j on j.id = w.job_id where j.dedupe_key = :'dedupe_key' and j.status = 'pending'),
+    array['infinity']::timestamptz[], 'and wants it for good');
 
 -- when the surface, the operation or the version does not exist
 create function pg_temp.refuses(p_arguments text, p_state text, p_message text, p_what text) returns text language sql as $$

@@ -1,7 +1,7 @@
 -- sweep: all that time does, for every queue, whether anybody claims from it or not.
 begin;
 \ir ../../_clock.sql
-select plan(36);
+select plan(37);
 
 create function pg_temp.status(p_job_id bigint) returns text language sql as $$
     select status from plane.jobs where id = p_job_id
@@ -106,13 +106,21 @@ select is(plane.sweep(), 1, 'the other');
 select results_eq(
     $$ select operation from plane.claim('sweep-order', 'w3', 10) $$, array['b', 'a'], 'is claimed after it');
 
--- given waiters, one of them past its deadline
-insert into plane.waiter (job_id, waiter, deadline)
-values (:waited, 'sweep-gone', plane._now() - interval '1 s'), (:waited, 'sweep-here', plane._now());
+-- given what is noted of callers, of a job that is there and of one that is gone, some of it past its deadline
+insert into plane.waiter (job_id, waiter, deadline, state)
+select j.id, d.name, d.deadline, s.state
+from unnest(array[:waited, 0]::bigint[]) as j (id),
+    unnest(array['waits', 'wants', 'left']) as s (state),
+    lateral (values (s.state || ' gone', plane._now() - interval '1 s'), (s.state || ' here', plane._now())) as d (name, deadline)
+union all
+values (:waited, 'kept', 'infinity'::timestamptz, 'wants');
 select is(plane.sweep(), 0, 'to forget a waiter is no move of a job');
 select results_eq(
-    format('select waiter from plane.waiter where job_id = %s', :waited), array['sweep-here'],
+    format('select waiter from plane.waiter where job_id = %s order by waiter collate "C"', :waited),
+    array['kept', 'left here', 'waits here', 'wants here'],
     'who is past its deadline is forgotten, who is not is not');
+select is((select count(*) from plane.waiter where job_id = 0), 3::bigint, 'whatever became of the job');
+delete from plane.waiter where job_id = 0;
 
 -- when the limit cannot be
 select throws_ok($$ select plane.sweep(null) $$, '22023', 'a sweep moves 1 to 100000 jobs a queue', 'NULL is no limit');

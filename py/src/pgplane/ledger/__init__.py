@@ -5,6 +5,7 @@ the way. Every function raises `pgplane.errors.LedgerError` or one of its kinds.
 from `pgplane.session`, in autocommit: a call is its own transaction.
 """
 
+from pgplane.ledger.blobs import append_blob, blob_info, put_blob, read_blob
 from pgplane.ledger.jobs import (
     claim,
     claim_one,
@@ -24,6 +25,7 @@ from pgplane.ledger.jobs import (
 from pgplane.ledger.queues import (
     create_queue,
     drop_queue,
+    get_manifest,
     pause_queue,
     register_manifest,
     register_worker,
@@ -31,17 +33,24 @@ from pgplane.ledger.queues import (
 )
 from pgplane.ledger.requests import (
     await_job,
+    await_jobs,
     get_job,
     get_results,
+    leave_job,
     register_waiter,
+    register_waiters,
     scope_key,
     submit_request,
     ticket_key,
 )
+from pgplane.ledger.runs import record_run
 from pgplane.ledger.upkeep import maintain, reap_blobs, sweep
 
 __all__ = [
+    "append_blob",
     "await_job",
+    "await_jobs",
+    "blob_info",
     "claim",
     "claim_one",
     "complete_job",
@@ -53,12 +62,18 @@ __all__ = [
     "fail_job",
     "finish_cancel",
     "get_job",
+    "get_manifest",
     "get_results",
+    "leave_job",
     "maintain",
     "pause_queue",
+    "put_blob",
+    "read_blob",
     "reap_blobs",
+    "record_run",
     "register_manifest",
     "register_waiter",
+    "register_waiters",
     "register_worker",
     "release_job",
     "renew_leases",

@@ -102,13 +102,18 @@ async def complete_job(
     result: str | None = None,
     error: str | None = None,
     cache: str | None = None,
+    blobs_of: int | None = None,
 ) -> bool:
-    """`done`, with a result or an error payload; False: the attempt no longer holds the job."""
+    """`done`, with a result or an error payload; False: the attempt no longer holds the job.
+
+    `blobs_of` is the job that computed the result, where that names blobs of its own. Raises
+    NotFound, Gone: it has none to share.
+    """
     completed: bool = await value(
         connection,
         "select plane.complete_job(p_job_id => %s, p_attempt => %s, p_result => %s::json,"
-        " p_error => %s::json, p_cache => %s)",
-        (job_id, attempt, result, error, cache),
+        " p_error => %s::json, p_cache => %s, p_blobs_of => %s)",
+        (job_id, attempt, result, error, cache, blobs_of),
     )
     return completed
 
@@ -120,17 +125,19 @@ async def complete_jobs(
     results: Sequence[str | None] | None = None,
     errors: Sequence[str | None] | None = None,
     caches: Sequence[str | None] | None = None,
+    blobs_of: Sequence[int | None] | None = None,
 ) -> list[bool]:
     """`complete_job` for many `(job_id, attempt)` in one statement; the answers in their order."""
     return await rows(
         connection,
         scalar_row,
         "select completed from plane.complete_jobs(p_job_ids => %s::bigint[], p_attempts =>"
-        " %s::int[], p_results => %s::json[], p_errors => %s::json[], p_caches => %s::text[])",
+        " %s::int[], p_results => %s::json[], p_errors => %s::json[], p_caches => %s::text[],"
+        " p_blobs_of => %s::bigint[])",
         (
             [job_id for job_id, _ in held],
             [attempt for _, attempt in held],
-            *(given and list(given) for given in (results, errors, caches)),
+            *(given and list(given) for given in (results, errors, caches, blobs_of)),
         ),
     )
 

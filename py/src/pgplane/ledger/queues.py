@@ -2,7 +2,12 @@
 
 from datetime import timedelta
 
-from pgplane.ledger.calls import Connection, value
+from psycopg.rows import args_row
+
+from pgplane.ledger.calls import Connection, rows, value
+from pgplane.ledger.records import Operation
+
+_operation_row = args_row(Operation)
 
 
 async def create_queue(
@@ -66,4 +71,16 @@ async def register_manifest(connection: Connection, queue: str, operations: str)
         connection,
         "select plane.register_manifest(p_queue => %s, p_operations => %s::jsonb)",
         (queue, operations),
+    )
+
+
+async def get_manifest(connection: Connection, queue: str) -> list[Operation]:
+    """A surface's operations, every version of each, the newest last. Raises NotFound, NotReady:
+    none of its workers has come yet."""
+    return await rows(
+        connection,
+        _operation_row,
+        "select name, version, params_schema, ttl_seconds, timeout_seconds, per_actor from"
+        " plane.get_manifest(p_queue => %s)",
+        (queue,),
     )

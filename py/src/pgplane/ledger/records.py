@@ -49,6 +49,35 @@ class Job:
     finished_at: datetime | None
 
 
+class Seen(NamedTuple):
+    """A job that is there for this scope key."""
+
+    job_id: int
+    scope_key: str
+
+
+class Operation(NamedTuple):
+    """One version of an operation, as its surface's manifest has it; `params_schema` is raw."""
+
+    name: str
+    version: int
+    params_schema: bytes
+    ttl_seconds: int
+    timeout_seconds: int
+    per_actor: bool
+
+
+class BlobInfo(NamedTuple):
+    """What the headers of a download say: `size` in bytes, `etag` a strong validator, unquoted."""
+
+    content_type: str
+    filename: str | None
+    size: int
+    etag: str
+    created_at: datetime
+    expires_at: datetime
+
+
 class Renewal(NamedTuple):
     """What a heartbeat learnt of one job: `held`, `lost` or `cancelling`, and for how long."""
 

@@ -7,7 +7,7 @@ from typing import LiteralString
 from psycopg.rows import args_row
 
 from pgplane.ledger.calls import Arguments, Connection, rows, value
-from pgplane.ledger.records import Job, Submitted
+from pgplane.ledger.records import Job, Seen, Submitted
 
 _JOB_COLUMNS: LiteralString = (
     'job_id, scope_key, status, progress, result, error, cache, "position",'
@@ -15,6 +15,7 @@ _JOB_COLUMNS: LiteralString = (
 )
 _job_row = args_row(Job)
 _submitted_row = args_row(Submitted)
+_seen_row = args_row(Seen)
 
 
 async def _job(connection: Connection, query: LiteralString, arguments: Arguments) -> Job | None:
@@ -101,6 +102,42 @@ async def register_waiter(
     return registered
 
 
+async def register_waiters(
+    connection: Connection,
+    queue: str,
+    waiting: Sequence[tuple[int, str, str]],
+    deadline: datetime,
+) -> list[Seen]:
+    """`register_waiter` for many `(job_id, scope_key, waiter)`; which of them are there."""
+    return await rows(
+        connection,
+        _seen_row,
+        "select job_id, scope_key from plane.register_waiters(p_queue => %s, p_job_ids =>"
+        " %s::bigint[], p_scope_keys => %s::text[], p_waiters => %s::text[], p_deadline => %s)",
+        (
+            queue,
+            [job_id for job_id, _, _ in waiting],
+            [scope_key for _, scope_key, _ in waiting],
+            [waiter for _, _, waiter in waiting],
+            deadline,
+        ),
+    )
+
+
+async def leave_job(
+    connection: Connection, queue: str, job_id: int, scope_key: str, waiter: str
+) -> str | None:
+    """The job's status once this caller has left it: `cancelled` or `cancelling` where nobody else
+    wants it. None: no such job for that scope. Raises Busy: somebody has it in hand, try again.
+    """
+    status: str | None = await value(
+        connection,
+        "select plane.leave_job(p_queue => %s, p_job_id => %s, p_scope_key => %s, p_waiter => %s)",
+        (queue, job_id, scope_key, waiter),
+    )
+    return status
+
+
 async def await_job(connection: Connection, queue: str, job_id: int, scope_key: str) -> Job | None:
     """As `get_job`, past any completion that is under way; call it after `register_waiter`."""
     return await _job(
@@ -108,6 +145,19 @@ async def await_job(connection: Connection, queue: str, job_id: int, scope_key: 
         f"select {_JOB_COLUMNS} from plane.await_job(p_queue => %s, p_job_id => %s, p_scope_key"
         " => %s)",
         (queue, job_id, scope_key),
+    )
+
+
+async def await_jobs(
+    connection: Connection, queue: str, wanted: Sequence[tuple[int, str]]
+) -> list[Job]:
+    """As `get_results`, past any completion that is under way; call it after `register_waiters`."""
+    return await rows(
+        connection,
+        _job_row,
+        f"select {_JOB_COLUMNS} from plane.await_jobs(p_queue => %s, p_job_ids => %s::bigint[],"
+        " p_scope_keys => %s::text[])",
+        (queue, [job_id for job_id, _ in wanted], [scope_key for _, scope_key in wanted]),
     )
 
 
