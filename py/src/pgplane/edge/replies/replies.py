@@ -7,8 +7,8 @@ from typing import Any
 import orjson
 
 from pgplane.edge.problems import Problem, title
-from pgplane.edge.replies.pump import TERMINAL
 from pgplane.edge.replies.streams import frame
+from pgplane.edge.replies.waiters import TERMINAL
 from pgplane.ledger.records import Job
 
 _GIVEN_UP = {

@@ -3,9 +3,10 @@
 import asyncio
 from collections.abc import Callable
 
-from pgplane.edge.replies.pump import ReplyPump, Waiter
+from pgplane.edge.replies.pump import ReplyPump
 from pgplane.edge.replies.replies import ending, progress, queued, running, timed_out
 from pgplane.edge.replies.streams import EventStream, Streams, retry
+from pgplane.edge.replies.waiters import Waiter
 from pgplane.ledger.records import Job
 
 

@@ -5,7 +5,7 @@ from starlette.responses import Response
 
 from pgplane.edge.parts import Edge
 from pgplane.edge.replies import replies
-from pgplane.edge.replies.pump import TERMINAL
+from pgplane.edge.replies.waiters import TERMINAL
 from pgplane.edge.routes.answers import answer
 
 
