@@ -239,6 +239,7 @@ async def test_an_expired_blob_is_gone(
     for range_asked in ({}, {"Range": "bytes=5-"}):
         gone = await client.get(url, headers=issuer.bearer() | range_asked)
         assert problem(gone, 410)["code"] == "GONE"
+        assert "plane." not in gone.text, "what to do is said to who asks, not to who runs it"
     stranger = await client.get(url, headers=issuer.bearer(scope=["JFK"]))
     assert problem(stranger, 404)["code"] == "NOT_FOUND"
 
