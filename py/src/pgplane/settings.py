@@ -59,7 +59,7 @@ class Settings(BaseSettings):
     jwt_scope_claim: str = "branches"
     jwt_surfaces_claim: str = "surfaces"
     ticket_key: str | None = _secret()
-    """Signs stream tickets; None: a key that the queue database keeps for all its edges."""
+    """Signs tickets; None: a key that the queue database keeps for all its edges."""
 
     surfaces_tier: Annotated[str, Field(pattern=f"^({TIER})?$")] = ""
     """Suffix of every surface's queue: '' or, say, '-dev'."""
@@ -79,6 +79,14 @@ class Settings(BaseSettings):
     """Answers that a worker keeps, the oldest out first; 0 keeps none."""
     pool_size: Annotated[int, Field(ge=1)] = 4
     """Connections of the edge's pool."""
+    max_streams: Annotated[int, Field(ge=1)] = 5000
+    """Streams that an edge holds open."""
+    streams_per_caller: Annotated[int, Field(ge=1)] = 100
+    """Streams that one person may hold open on an edge, and questions that may wait."""
+    max_waiters: Annotated[int, Field(ge=0)] = 1000
+    """Questions that wait for their answer (`Prefer: wait`); more are answered at once."""
+    max_downloads: Annotated[int, Field(ge=1)] = 100
+    """Downloads under way at an edge, a tenth of them one person's."""
     body_bytes: Annotated[int, Field(ge=1024)] = 1024 * 1024
     """Largest body of a request: params may have 256 KiB, their escapes in JSON more."""
     stream_heartbeat_seconds: Seconds = 15.0

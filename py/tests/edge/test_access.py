@@ -26,7 +26,7 @@ each_route = pytest.mark.parametrize(("method", "path"), SERVING)
 
 
 def address(path: str, surface: str = "flights", job_id: str = "1") -> str:
-    return path.format(surface=surface, job_id=job_id)
+    return path.format(surface=surface, job_id=job_id, blob="1")
 
 
 def ended(asked: dict[str, str]) -> dict[str, str]:

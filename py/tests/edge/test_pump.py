@@ -14,10 +14,10 @@ from pgplane.edge.replies.pump import (
     MAX_GATHER_SECONDS,
     MAX_READ,
     ReplyPump,
-    Waiter,
 )
+from pgplane.edge.replies.waiters import Waiter
 from pgplane.errors import Busy, Unavailable
-from pgplane.ledger.records import Job
+from pgplane.ledger.records import Job, Seen
 
 from ..support.edges import until
 
@@ -39,6 +39,7 @@ class Database:
         self.calls: list[str] = []
         self.waiters: set[tuple[int, str]] = set()
         self.reads: list[list[tuple[int, str]]] = []
+        self.awaited: list[list[tuple[int, str]]] = []
         self.down = False
         self.most = MAX_READ
         self.before_read: Callable[[], None] = lambda: None
@@ -56,15 +57,16 @@ class Database:
         found = self.jobs.get(job_id)
         return found if found and found.scope_key == scope_key else None
 
-    def register_waiter(
-        self, _q: str, job_id: int, scope_key: str, waiter: str, _deadline: datetime
-    ) -> bool:
-        self.waiters.add((job_id, waiter))
-        return self._see(job_id, scope_key) is not None
+    def register_waiters(
+        self, _queue: str, waiting: Sequence[tuple[int, str, str]], _deadline: datetime
+    ) -> list[Seen]:
+        self.waiters |= {(job_id, waiter) for job_id, _, waiter in waiting}
+        return [Seen(job_id, key) for job_id, key, _ in waiting if self._see(job_id, key)]
 
-    def await_job(self, _queue: str, job_id: int, scope_key: str) -> Job | None:
+    def await_jobs(self, _queue: str, wanted: Sequence[tuple[int, str]]) -> list[Job]:
         self.before_read()
-        return self._see(job_id, scope_key)
+        self.awaited.append(list(wanted))
+        return [found for pair in wanted if (found := self._see(*pair))]
 
     def get_results(self, _queue: str, wanted: Sequence[tuple[int, str]]) -> list[Job]:
         if len(wanted) > self.most:
@@ -103,7 +105,7 @@ async def test_a_waiter_is_registered_before_the_row_is_read(
     pump: ReplyPump, database: Database
 ) -> None:
     waiter = await attach(pump, database, 7)
-    assert database.calls == ["register_waiter", "await_job"]
+    assert database.calls == ["register_waiters", "await_jobs"]
     assert (waiter.scope_key, waiter.ended, len(pump)) == (KEY, False, 1)
 
 

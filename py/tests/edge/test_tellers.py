@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from pgplane.edge.database import QueueDatabase
-from pgplane.edge.replies.pump import ReplyPump, Waiter
+from pgplane.edge.replies.pump import ReplyPump
 from pgplane.edge.replies.streams import Streams
 from pgplane.edge.replies.tellers import Teller, reply
+from pgplane.edge.replies.waiters import Waiter
 from pgplane.ledger.records import Job
 
 QUEUE, KEY = "surface-flights", "a" * 64

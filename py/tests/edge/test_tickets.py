@@ -69,6 +69,14 @@ def test_a_ticket_expires(tickets: Tickets, clock: Clock) -> None:
     assert refused(tickets, ticket) == "TICKET_EXPIRED"
 
 
+def test_it_is_known_when_a_ticket_expires(tickets: Tickets, clock: Clock) -> None:
+    clock.now += 0.5
+    assert tickets.expiry().timestamp() == 1_000_181
+    ticket = tickets.issue("flights", 7, KEYS)
+    clock.now = tickets.expiry().timestamp() - 0.1
+    assert tickets.check(ticket, "flights", 7) == KEYS
+
+
 def test_another_key_makes_no_ticket_for_this_one(tickets: Tickets) -> None:
     assert refused(tickets, Tickets(b"another", 180).issue("flights", 7, KEYS)) == "TICKET_INVALID"
 

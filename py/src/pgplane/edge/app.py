@@ -16,7 +16,9 @@ from pgplane.edge.access.access import Access
 from pgplane.edge.access.auth import Verifier
 from pgplane.edge.access.scopes import ScopeKeys
 from pgplane.edge.access.tickets import SharedTickets
+from pgplane.edge.admission import Admission
 from pgplane.edge.database import QueueDatabase
+from pgplane.edge.downloads import Blobs
 from pgplane.edge.health import Readiness
 from pgplane.edge.parts import Edge
 from pgplane.edge.problems import Boundary, Problem, answer
@@ -47,6 +49,8 @@ def create_app(settings: Settings, static_dir: Path | None = None) -> Starlette:
         database=database,
         access=Access(verifier, tickets, ScopeKeys(database), settings.surfaces_tier),
         tickets=tickets,
+        admission=Admission.from_settings(settings),
+        blobs=Blobs(database, settings.pool_size),
         pump=pump,
         streams=streams,
         readiness=Readiness(database, listener, streams),

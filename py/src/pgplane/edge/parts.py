@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from pgplane import ledger
 from pgplane.edge.access.access import Access, Visitor
 from pgplane.edge.access.tickets import SharedTickets
+from pgplane.edge.admission import Admission
 from pgplane.edge.database import QueueDatabase
+from pgplane.edge.downloads import Blobs
 from pgplane.edge.health import Readiness
 from pgplane.edge.problems import no_such_job
 from pgplane.edge.replies.pump import ReplyPump
@@ -22,6 +24,8 @@ class Edge:
     database: QueueDatabase
     access: Access
     tickets: SharedTickets
+    admission: Admission
+    blobs: Blobs
     pump: ReplyPump
     streams: Streams
     readiness: Readiness

@@ -1,4 +1,4 @@
-"""Tickets: short-lived permission for one thing about one job, safe to stand in a URL."""
+"""Tickets: short-lived permission for one thing, safe to stand in a URL."""
 
 import binascii
 import hmac
@@ -7,6 +7,7 @@ import struct
 import time
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import NewType
 
@@ -22,6 +23,12 @@ Purpose = NewType("Purpose", int)
 
 STREAM = Purpose(1)
 """To read a job's stream."""
+
+BLOB = Purpose(2)
+"""To download a job's blobs."""
+
+MANY = Purpose(3)
+"""To read the stream of many jobs, those of one caller: its ticket is for job 0, no one job."""
 
 _DOMAIN = b"pgplane ticket 2\0"
 _HEAD = struct.Struct(">QqB")
@@ -66,15 +73,18 @@ class Tickets:
         self, queue: str, job_id: int, scope_keys: tuple[str, ...], purpose: Purpose = STREAM
     ) -> str:
         """A ticket for one job of one queue, good for whoever holds these scope keys (hex)."""
-        expires = math.ceil(self._clock() + self._seconds)
         payload = b"".join(
             (
-                _HEAD.pack(expires, job_id, len(scope_keys)),
+                _HEAD.pack(self._expires(), job_id, len(scope_keys)),
                 *map(bytes.fromhex, scope_keys),
                 queue.encode(),
             )
         )
         return urlsafe_b64encode(payload + self._mac(payload, purpose)).rstrip(b"=").decode()
+
+    def expiry(self) -> datetime:
+        """When a ticket that is issued now will be worthless, or a moment before."""
+        return datetime.fromtimestamp(self._expires(), UTC)
 
     def check(
         self, ticket: str, queue: str, job_id: int, purpose: Purpose = STREAM
@@ -86,11 +96,14 @@ class Tickets:
         if ticket_job != job_id or payload[keys_end:] != queue.encode():
             raise _refusal("TICKET_INVALID", "the ticket is for another job")
         if self._clock() >= expires:
-            raise _refusal("TICKET_EXPIRED", "the ticket has expired; ask the question again")
+            raise _refusal("TICKET_EXPIRED", "the ticket has expired; get a new one")
         return tuple(
             payload[start : start + _KEY_BYTES].hex()
             for start in range(_HEAD.size, keys_end, _KEY_BYTES)
         )
+
+    def _expires(self) -> int:
+        return math.ceil(self._clock() + self._seconds)
 
     def _authentic(self, ticket: str, purpose: Purpose) -> bytes:
         raw = b""

@@ -3,19 +3,18 @@
 import asyncio
 import re
 from collections import defaultdict
-from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime, timedelta
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from pgplane import ledger, logs
-from pgplane.edge.access.scopes import name_of
 from pgplane.edge.database import QueueDatabase
+from pgplane.edge.replies.arrivals import Arrivals
+from pgplane.edge.replies.waiters import Waiter
 from pgplane.errors import Busy, LedgerError
 from pgplane.ledger.records import Job
 
 log = logs.get("edge")
 
 CHANNELS = ("plane_done", "plane_progress")
-TERMINAL = frozenset({"done", "poison", "cancelled"})
 MAX_READ = 500
 RETRY_SECONDS = 1.0
 GATHER_SECONDS = 0.005
@@ -23,50 +22,6 @@ MAX_GATHER_SECONDS = 0.05
 """Pause after a read: the first for each job of a burst, never more than the second."""
 
 _JOB_ID = re.compile(r"[0-9]{1,19}")
-
-
-class Waiter:
-    """One caller's wait for one job; `job` is what was last read of it."""
-
-    def __init__(self, queue: str, job_id: int, scope_key: str) -> None:
-        self.queue = queue
-        self.job_id = job_id
-        self.scope_key = scope_key
-        self.job: Job | None = None
-        self._listener: Callable[[Job], None] | None = None
-        self._enough = asyncio.Event()
-
-    @property
-    def ended(self) -> bool:
-        """Whether the job has come to its end."""
-        return self.job is not None and self.job.status in TERMINAL
-
-    def offer(self, job: Job) -> None:
-        """Take a row as read; an end is never taken back."""
-        if not self.ended:
-            self.job = job
-            if self._listener is not None:
-                self._listener(job)
-
-    def listen(self, listener: Callable[[Job], None]) -> None:
-        """Call `listener` with the row at hand, then with each one read later."""
-        self._listener = listener
-        if self.job is not None:
-            listener(self.job)
-
-    async def until_ended(self, seconds: float) -> bool:
-        """Wait until the job has ended, at most so long, or till told to give up; whether so."""
-        self.listen(lambda _job: self._enough.set() if self.ended else None)
-        try:
-            async with asyncio.timeout(seconds):
-                await self._enough.wait()
-        except TimeoutError:
-            pass
-        return self.ended
-
-    def give_up(self) -> None:
-        """End an `until_ended` now."""
-        self._enough.set()
 
 
 class ReplyPump:
@@ -90,6 +45,7 @@ class ReplyPump:
         self._unread: set[int] = set()
         self._wake = asyncio.Event()
         self._batch = MAX_READ
+        self._arrivals = Arrivals(database, self._admit, self.detach, self._read_soon)
 
     def __len__(self) -> int:
         return sum(map(len, self._waiting.values()))
@@ -99,30 +55,32 @@ class ReplyPump:
     ) -> Waiter | None:
         """Begin to wait, for `seconds` at most; None: no such job for these keys.
 
-        The order makes sure that no completion slips through: the waiter is noted in the
-        database and here, then the row is read past any completion that is under way.
+        Those who come at about the same time share what it takes: see `Arrivals`.
         """
-        name = name_of(scope_keys)
-        deadline = datetime.now(UTC) + timedelta(seconds=seconds)
-        for scope_key in scope_keys:
-            if await self._database.call(
-                ledger.register_waiter, queue, job_id, scope_key, name, deadline
-            ):
-                break
-        else:
-            return None
-        waiter = Waiter(queue, job_id, scope_key)
-        self._waiting[job_id].add(waiter)
+        return await self._arrivals.wait_for(queue, job_id, scope_keys, seconds)
+
+    async def attach_all(
+        self, queue: str, job_ids: Sequence[int], scope_keys: tuple[str, ...], seconds: float
+    ) -> list[Waiter | None]:
+        """`attach` for each of these jobs; all of them, or an error and none."""
+        tasks = [
+            asyncio.ensure_future(self.attach(queue, job_id, scope_keys, seconds))
+            for job_id in job_ids
+        ]
         try:
-            job = await self._database.call(ledger.await_job, queue, job_id, scope_key)
+            return list(await asyncio.gather(*tasks))
         except BaseException:
-            self.detach(waiter)
+            for task in tasks:
+                task.cancel()
+            for found in await asyncio.gather(*tasks, return_exceptions=True):
+                if isinstance(found, Waiter):
+                    self.detach(found)
             raise
-        if job is None:
-            self.detach(waiter)
-            return None
-        waiter.offer(job)
-        return waiter
+
+    def resume(self, waiter: Waiter) -> None:
+        """Go on with a waiter that was detached: its job is read soon."""
+        self._admit(waiter)
+        self._read_soon([waiter.job_id])
 
     def detach(self, waiter: Waiter) -> None:
         """Forget a waiter; a second call does nothing."""
@@ -148,7 +106,13 @@ class ReplyPump:
 
     def read_all(self) -> None:
         """Read every waiting row again, now."""
-        self._unread.update(self._waiting)
+        self._read_soon(self._waiting)
+
+    def _admit(self, waiter: Waiter) -> None:
+        self._waiting[waiter.job_id].add(waiter)
+
+    def _read_soon(self, job_ids: Iterable[int]) -> None:
+        self._unread.update(job_ids)
         if self._unread:
             self._wake.set()
 

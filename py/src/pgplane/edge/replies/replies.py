@@ -6,15 +6,18 @@ from typing import Any
 
 import orjson
 
-from pgplane.edge.problems import Problem, title
-from pgplane.edge.replies.pump import TERMINAL
+from pgplane.edge.problems import Problem, no_such_job, title
 from pgplane.edge.replies.streams import frame
+from pgplane.edge.replies.waiters import TERMINAL
 from pgplane.ledger.records import Job
 
 _GIVEN_UP = {
     "poison": (500, "POISON", "the operation failed each time it was tried"),
     "cancelled": (409, "CANCELLED", "the job was cancelled"),
 }
+
+ALL_TOLD = "end"
+"""The id of the event that ends a stream of many jobs."""
 
 
 def end_id(job_id: int) -> str:
@@ -73,6 +76,18 @@ def timed_out(job_id: int, seconds: float) -> bytes:
     detail = f"no answer within {seconds:g} s; the job runs on: poll it, or ask again"
     problem = Problem(504, "TIMEOUT", detail, extra={"jobId": str(job_id)})
     return frame("error", problem.document(), end_id(job_id))
+
+
+def unknown(job_id: int) -> bytes:
+    """The event that says, in a stream of many jobs, that this one is none of the caller's."""
+    problem = no_such_job()
+    problem.extra["jobId"] = str(job_id)
+    return frame("error", problem.document(), end_id(job_id))
+
+
+def all_told() -> bytes:
+    """The event that ends a stream of many jobs, once each of them has come to its end."""
+    return frame("end", b"{}", ALL_TOLD)
 
 
 def _held(name: str, job: Job) -> bytes:

@@ -58,13 +58,20 @@ async def send_within(send: Send, message: Message, seconds: float) -> None:
         await send(message)
 
 
+async def until_gone(receive: Receive) -> None:
+    """Wait until the client has gone, or the response is complete."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
 class EventStream(Response):
     """A response that sends what is pushed to it, until it is finished or the client is gone.
 
     A client that falls behind by more than `max_pending` bytes is cut off: it comes back and is
     told how things stand, rather than how they came to be so.
 
-    `on_close` runs exactly once, however the stream ends: also when it never began.
+    `on_close` runs exactly once, however the stream ends: also when it never began. `on_taken`
+    runs whenever the client has taken what was there.
     """
 
     media_type = "text/event-stream"
@@ -79,6 +86,7 @@ class EventStream(Response):
         self.status_code = 200
         self.background = None
         self.init_headers(HEADERS)
+        self.on_taken: Callable[[], None] | None = None
         self._streams = streams
         self._on_close = on_close
         self._send_timeout = send_timeout
@@ -89,6 +97,11 @@ class EventStream(Response):
         self._gone = False
         self._closed = False
         self._wake = asyncio.Event()
+
+    @property
+    def waiting(self) -> int:
+        """Bytes that wait for the client to take those before them."""
+        return self._size
 
     def push(self, chunk: bytes) -> None:
         """Send these bytes, whole frames, as soon as the client takes them."""
@@ -146,10 +159,11 @@ class EventStream(Response):
             self._size = 0
             message = {"type": "http.response.body", "body": body, "more_body": more}
             await send_within(send, message, self._send_timeout)
+            if more and self.on_taken is not None:
+                self.on_taken()
 
     async def _watch(self, receive: Receive) -> None:
-        while (await receive())["type"] != "http.disconnect":
-            pass
+        await until_gone(receive)
         self._gone = True
         self._wake.set()
 

@@ -3,9 +3,10 @@
 import asyncio
 from collections.abc import Callable
 
-from pgplane.edge.replies.pump import ReplyPump, Waiter
+from pgplane.edge.replies.pump import ReplyPump
 from pgplane.edge.replies.replies import ending, progress, queued, running, timed_out
 from pgplane.edge.replies.streams import EventStream, Streams, retry
+from pgplane.edge.replies.waiters import Waiter
 from pgplane.ledger.records import Job
 
 
@@ -22,21 +23,46 @@ class Teller:
         self._told: tuple[str, int | None] | None = None
         self._progress: bytes | None = None
         self._deadline: asyncio.TimerHandle | None = None
+        self._closed = False
 
-    def begin(self, say: Callable[[bytes], None], end: Callable[[bytes], None]) -> None:
-        """Tell the job as it stands, then what changes: by `say`, and the last event by `end`."""
+    def begin(
+        self,
+        say: Callable[[bytes], None],
+        end: Callable[[bytes], None],
+        may_tell: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """Tell the job as it stands, then what changes: by `say`, and the last event by `end`.
+
+        Where `may_tell` says no, nothing is told until `again`.
+        """
         self._say = say
         self._end = end
+        self._may_tell = may_tell
         self._deadline = asyncio.get_running_loop().call_later(self._seconds, self._time_out)
         self._waiter.listen(self._tell)
 
+    def again(self) -> bool:
+        """Tell what was not to be told before, as it stands by now; False: it is read first."""
+        if self._waiter.job is None:
+            self._pump.resume(self._waiter)
+            return False
+        self._tell(self._waiter.job)
+        return True
+
     def close(self) -> None:
         """Tell no more; a second call does nothing."""
+        self._closed = True
         if self._deadline is not None:
             self._deadline.cancel()
         self._pump.detach(self._waiter)
 
     def _tell(self, job: Job) -> None:
+        if self._closed:
+            return
+        if not self._may_tell():
+            if self._waiter.ended:
+                self._let_go()
+            return
         if self._waiter.ended:
             self._end(ending(job))
             return
@@ -52,15 +78,31 @@ class Teller:
             self._say(progress(job))
         self._progress = job.progress
 
+    def _let_go(self) -> None:
+        """An answer that cannot be told yet is not kept: it may be large, and can be read again."""
+        self._pump.detach(self._waiter)
+        self._waiter.forget()
+
     def _time_out(self) -> None:
         self._end(timed_out(self._waiter.job_id, self._seconds))
         self._pump.detach(self._waiter)
 
 
-def reply(pump: ReplyPump, streams: Streams, waiter: Waiter, seconds: float) -> EventStream:
-    """A stream that belongs to one teller, and ends with it."""
+def reply(
+    pump: ReplyPump,
+    streams: Streams,
+    waiter: Waiter,
+    seconds: float,
+    on_close: Callable[[], None] = lambda: None,
+) -> EventStream:
+    """A stream that belongs to one teller, and ends with it; then `on_close` is called."""
     teller = Teller(pump, waiter, seconds)
-    stream = streams.open(teller.close)
+
+    def close() -> None:
+        teller.close()
+        on_close()
+
+    stream = streams.open(close)
     stream.push(retry())
     try:
         teller.begin(stream.push, stream.finish)

@@ -37,10 +37,11 @@ async def submit(request: Request) -> Response:
     status_url = f"{request.scope.get('root_path', '')}/api/{visitor.surface}/q/{submitted.job_id}"
     headers = {"Location": status_url}
     wait = _wait_seconds(request)
-    if wait is not None:
+    if wait is not None and (place := edge.admission.wait(visitor.name)) is not None:
         wait = min(wait, int(edge.settings.stream_seconds))
         headers["Preference-Applied"] = f"wait={wait}"
-        job = await _ended(edge, visitor, submitted.job_id, wait)
+        with place:
+            job = await _ended(edge, visitor, submitted.job_id, wait)
         if job is not None:
             headers["Cache-Status"] = _cache_status(submitted, fresh, job.cache == "hit")
             return answer(replies.document(job), headers=headers)

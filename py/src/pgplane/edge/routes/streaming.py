@@ -1,14 +1,22 @@
-"""Streaming: a job's events."""
+"""Streaming: a job's events, or those of many."""
+
+import re
+from contextlib import ExitStack
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from pgplane.edge.access.tickets import STREAM
+from pgplane.edge.access.access import MAX_JOB_ID
+from pgplane.edge.access.tickets import MANY, STREAM
 from pgplane.edge.parts import Edge
 from pgplane.edge.problems import Problem, no_such_job
-from pgplane.edge.replies.replies import end_id
+from pgplane.edge.replies.gathering import Gathering
+from pgplane.edge.replies.replies import ALL_TOLD, end_id
 from pgplane.edge.replies.tellers import reply
 from pgplane.edge.routes.answers import NO_STORE
+
+MAX_JOBS = 100
+_JOB_IDS = re.compile(r"[0-9]{1,19}(,[0-9]{1,19})*")
 
 
 async def stream(request: Request) -> Response:
@@ -18,13 +26,49 @@ async def stream(request: Request) -> Response:
     if request.headers.get("last-event-id") == end_id(visitor.job_id):
         await edge.find(visitor)
         return Response(status_code=204, headers=NO_STORE)
-    if edge.streams.draining:
-        raise Problem(503, "SHUTTING_DOWN", "this edge is shutting down", {"Retry-After": "1"})
+    _stay(edge)
     if request.method == "HEAD":
         await edge.find(visitor)
         return edge.streams.open(lambda: None)
     seconds = edge.settings.stream_seconds
-    waiter = await edge.pump.attach(visitor.queue, visitor.job_id, visitor.scope_keys, seconds)
-    if waiter is None:
-        raise no_such_job()
-    return reply(edge.pump, edge.streams, waiter, seconds)
+    with ExitStack() as held:
+        held.enter_context(edge.admission.stream(visitor.name))
+        waiter = await edge.pump.attach(visitor.queue, visitor.job_id, visitor.scope_keys, seconds)
+        if waiter is None:
+            raise no_such_job()
+        return reply(edge.pump, edge.streams, waiter, seconds, held.pop_all().close)
+
+
+async def stream_many(request: Request) -> Response:
+    """GET the events of the caller's jobs; 204 to a client that has already seen the last one."""
+    edge: Edge = request.app.state.edge
+    visitor = await edge.access.of(request, MANY)
+    if request.headers.get("last-event-id") == ALL_TOLD:
+        return Response(status_code=204, headers=NO_STORE)
+    job_ids = _job_ids(request)
+    _stay(edge)
+    if request.method == "HEAD":
+        return edge.streams.open(lambda: None)
+    seconds = edge.settings.stream_seconds
+    with ExitStack() as held:
+        held.enter_context(edge.admission.stream(visitor.name))
+        can_be = [job_id for job_id in job_ids if job_id <= MAX_JOB_ID]
+        found = await edge.pump.attach_all(visitor.queue, can_be, visitor.scope_keys, seconds)
+        waiters = dict.fromkeys(job_ids) | dict(zip(can_be, found, strict=True))
+        on_close = held.pop_all().close
+        return Gathering(edge.pump, edge.streams, waiters, seconds, on_close).begin()
+
+
+def _stay(edge: Edge) -> None:
+    if edge.streams.draining:
+        raise Problem(503, "SHUTTING_DOWN", "this edge is shutting down", {"Retry-After": "1"})
+
+
+def _job_ids(request: Request) -> list[int]:
+    """The ids in `?jobs=1,2,3`, each once."""
+    text = ",".join(request.query_params.getlist("jobs"))
+    job_ids = list(dict.fromkeys(map(int, text.split(",")))) if _JOB_IDS.fullmatch(text) else []
+    if not 1 <= len(job_ids) <= MAX_JOBS:
+        detail = f"name 1 to {MAX_JOBS} jobs by their ids: ?jobs=1,2,3"
+        raise Problem(422, "BAD_JOBS", detail)
+    return job_ids

@@ -1,0 +1,160 @@
+"""Arrivals: those who begin to wait at about the same time are noted and read together."""
+
+import asyncio
+import math
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+
+from pgplane import ledger
+from pgplane.edge.access.scopes import name_of
+from pgplane.edge.database import CALL_SECONDS, QueueDatabase
+from pgplane.edge.replies.waiters import Waiter
+from pgplane.errors import Busy
+
+GATHER_SECONDS = 0.005
+MAX_GATHER_SECONDS = 0.05
+"""Pause behind those who came together: the first for each of them, never more than the second."""
+
+MAX_TOGETHER = 250
+LINES = 2
+"""How many of the pool's connections may be busy with arrivals."""
+
+DEADLINE_STEP = 10
+"""Seconds; the ledger keeps deadlines in these steps, rounded up."""
+
+
+class Arrival:
+    """One caller on the way to wait for one job; `waiter` is None until it is known to be his."""
+
+    def __init__(
+        self, queue: str, job_id: int, scope_keys: tuple[str, ...], seconds: float
+    ) -> None:
+        self.job_id = job_id
+        self.scope_keys = scope_keys
+        self.deadline = math.ceil((time.time() + seconds) / DEADLINE_STEP) * DEADLINE_STEP
+        self.waiter: Waiter | None = None
+        self.read: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def over(self, error: BaseException | None = None) -> None:
+        """Let the caller go on, with this error or with what has been read."""
+        if self.read.done():
+            return
+        if error is None:
+            self.read.set_result(None)
+        else:
+            self.read.set_exception(error)
+
+
+class Arrivals:
+    """Notes who comes to wait, then reads their jobs: two calls for all that come together.
+
+    Who comes alone is served at once; the more come after that, the longer they are gathered.
+    """
+
+    def __init__(
+        self,
+        database: QueueDatabase,
+        admit: Callable[[Waiter], None],
+        dismiss: Callable[[Waiter], None],
+        read_again: Callable[[Iterable[int]], None],
+    ) -> None:
+        """`admit` makes a waiter hear of its job from then on, `dismiss` ends that; `read_again`
+        has jobs read as others are that somebody waits for."""
+        self._database = database
+        self._admit = admit
+        self._dismiss = dismiss
+        self._read_again = read_again
+        self._coming: defaultdict[tuple[str, int], list[Arrival]] = defaultdict(list)
+        self._lines = asyncio.Semaphore(LINES)
+        self._resting = False
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def wait_for(
+        self, queue: str, job_id: int, scope_keys: tuple[str, ...], seconds: float
+    ) -> Waiter | None:
+        """A waiter with its job as read; None: no such job for these keys. Raises LedgerError."""
+        arrival = Arrival(queue, job_id, scope_keys, seconds)
+        self._coming[queue, arrival.deadline].append(arrival)
+        if not self._resting:
+            self._resting = True
+            asyncio.get_running_loop().call_soon(self._set_out, False)
+        try:
+            await arrival.read
+            waiter = arrival.waiter
+            if waiter is not None and not await waiter.until_read(min(seconds, CALL_SECONDS)):
+                raise Busy("the queue database takes too long")
+        except BaseException:
+            if arrival.waiter is not None:
+                self._dismiss(arrival.waiter)
+            raise
+        return arrival.waiter
+
+    def _set_out(self, gathered: bool) -> None:
+        """Take along all who have come by now."""
+        count = sum(map(len, self._coming.values()))
+        if count == 0:
+            self._resting = False
+            return
+        for (queue, deadline), arrivals in self._coming.items():
+            for start in range(0, len(arrivals), MAX_TOGETHER):
+                together = arrivals[start : start + MAX_TOGETHER]
+                task = asyncio.create_task(self._serve(queue, deadline, together), name="arrivals")
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+        self._coming.clear()
+        pause = min(GATHER_SECONDS * (count if gathered else 1), MAX_GATHER_SECONDS)
+        asyncio.get_running_loop().call_later(pause, self._set_out, True)
+
+    async def _serve(self, queue: str, deadline: int, arrivals: Sequence[Arrival]) -> None:
+        """The order makes sure that no completion slips through: the waiters are noted in the
+        database and here, then the rows are read past any completion that is under way."""
+        try:
+            async with self._lines:
+                await self._note(queue, deadline, arrivals)
+                await self._read(queue, [one for one in arrivals if one.waiter is not None])
+        except Exception as error:  # each of them is told, whatever it is
+            for arrival in arrivals:
+                arrival.over(error)
+        for arrival in arrivals:
+            arrival.over()
+
+    async def _note(self, queue: str, deadline: int, arrivals: Sequence[Arrival]) -> None:
+        waiting = dict.fromkeys(
+            (arrival.job_id, scope_key, name_of(arrival.scope_keys))
+            for arrival in arrivals
+            for scope_key in arrival.scope_keys
+        )
+        until = datetime.fromtimestamp(deadline, UTC)
+        noted = await self._database.call(ledger.register_waiters, queue, list(waiting), until)
+        seen = set(map(tuple, noted))
+        for arrival in arrivals:
+            for scope_key in arrival.scope_keys:
+                if (arrival.job_id, scope_key) in seen and not arrival.read.done():
+                    arrival.waiter = Waiter(queue, arrival.job_id, scope_key)
+                    self._admit(arrival.waiter)
+                    break
+
+    async def _read(self, queue: str, arrivals: Sequence[Arrival]) -> None:
+        waiters = [arrival.waiter for arrival in arrivals if arrival.waiter is not None]
+        wanted = list(dict.fromkeys((waiter.job_id, waiter.scope_key) for waiter in waiters))
+        if not wanted:
+            return
+        try:
+            jobs = await self._database.call(ledger.await_jobs, queue, wanted)
+        except Busy:
+            # An ending that takes its time, of one of them, or large results: they are not to wait
+            # for each other. Whichever ending is not told of for this, the sweep finds.
+            self._read_again([waiter.job_id for waiter in waiters])
+            return
+        found = {(job.job_id, job.scope_key): job for job in jobs}
+        for arrival in arrivals:
+            if (waiter := arrival.waiter) is None:
+                continue
+            job = found.get((waiter.job_id, waiter.scope_key))
+            if job is not None:
+                waiter.offer(job)
+            else:
+                self._dismiss(waiter)
+                arrival.waiter = None

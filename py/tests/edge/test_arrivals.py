@@ -1,0 +1,229 @@
+"""Arrivals: what those who come together share, and what becomes of each of them."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from pgplane import ledger
+from pgplane.edge.replies import arrivals as arrivals_module
+from pgplane.edge.replies.arrivals import MAX_TOGETHER
+from pgplane.edge.replies.pump import ReplyPump
+from pgplane.edge.replies.waiters import Waiter
+from pgplane.errors import Busy, Unavailable
+
+from ..support.edges import Plane, ask, on_a_port
+from ..support.issuer import Issuer
+from ..support.sessions import Stage
+from .test_pump import KEY, OWN, QUEUE, Database, job
+
+
+@pytest.fixture
+def database() -> Database:
+    return Database()
+
+
+class Slow(Database):
+    """A database that answers when the gate is opened."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = asyncio.Event()
+        self.gate = asyncio.Event()
+
+    async def call(self, function: Any, *args: Any) -> Any:
+        self.asked.set()
+        await self.gate.wait()
+        return await super().call(function, *args)
+
+
+@pytest.fixture
+def pump(database: Database) -> ReplyPump:
+    return ReplyPump(database, 3600)  # type: ignore[arg-type]
+
+
+def come(pump: ReplyPump, *job_ids: int) -> "asyncio.Future[list[Waiter | None]]":
+    return asyncio.gather(*(pump.attach(QUEUE, job_id, (KEY, OWN), 60) for job_id in job_ids))
+
+
+async def test_five_hundred_at_once_cost_at_most_ten_calls(
+    pump: ReplyPump, database: Database
+) -> None:
+    database.jobs = {n: job(n, scope_key=KEY if n % 2 else OWN) for n in range(500)}
+    found = await come(pump, *range(500))
+    assert [waiter.job_id for waiter in found if waiter and waiter.job] == list(range(500))
+    assert len(database.calls) <= 10
+    assert max(map(len, database.awaited)) <= MAX_TOGETHER
+    assert len(pump) == 500
+
+
+async def test_one_that_comes_alone_is_not_kept(
+    pump: ReplyPump, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses: list[float] = []
+
+    def never(seconds: float, *_args: Any) -> None:
+        pauses.append(seconds)
+
+    database.jobs[7] = job(7)
+    monkeypatch.setattr(asyncio.get_running_loop(), "call_later", never)
+    assert await pump.attach(QUEUE, 7, (KEY,), 60)
+    assert pauses == [arrivals_module.GATHER_SECONDS], "the pause comes behind it"
+
+
+async def test_who_comes_while_others_are_on_their_way_goes_with_the_next() -> None:
+    database = Slow()
+    pump = ReplyPump(database, 3600)  # type: ignore[arg-type]
+    database.jobs = {n: job(n) for n in range(100)}
+    first = come(pump, 0)
+    await database.asked.wait()
+    others = come(pump, *range(1, 100))
+    database.gate.set()
+    assert all(await first + await others)
+    assert list(map(len, database.awaited)) == [1, 99]
+
+
+async def test_each_is_answered_for_himself(pump: ReplyPump, database: Database) -> None:
+    database.jobs = {1: job(1), 2: job(2, scope_key="c" * 64), 3: job(3, "done", OWN)}
+    mine, theirs, ended, none = await come(pump, 1, 2, 3, 4)
+    assert (mine and mine.scope_key, theirs, none) == (KEY, None, None)
+    assert ended is not None
+    assert (ended.scope_key, ended.ended) == (OWN, True)
+    assert len(pump) == 2
+
+
+async def test_surfaces_do_not_mix(pump: ReplyPump, database: Database) -> None:
+    database.jobs = {1: job(1)}
+    await asyncio.gather(*(pump.attach(f"surface-{name}", 1, (KEY,), 60) for name in "abab"))
+    assert sorted(database.calls) == ["await_jobs"] * 2 + ["register_waiters"] * 2
+
+
+async def test_a_deadline_is_the_longest_of_those_that_the_ledger_keeps_as_one(
+    pump: ReplyPump, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    until_when: list[datetime] = []
+    register = database.register_waiters
+
+    def noted(queue: str, waiting: Any, deadline: datetime) -> Any:
+        until_when.append(deadline)
+        return register(queue, waiting, deadline)
+
+    monkeypatch.setattr(database, "register_waiters", noted)
+    database.jobs[7] = job(7)
+    before = datetime.now(UTC)
+    for seconds in (60, 600):
+        assert await pump.attach(QUEUE, 7, (KEY,), seconds)
+    for deadline, seconds in zip(until_when, (60, 600), strict=True):
+        asked = before + timedelta(seconds=seconds)
+        assert asked <= deadline
+        assert deadline.timestamp() % 10 == 0
+
+
+async def test_an_outage_is_told_to_all(pump: ReplyPump, database: Database) -> None:
+    database.down = True
+    found = await asyncio.gather(
+        *(pump.attach(QUEUE, n, (KEY,), 60) for n in range(3)), return_exceptions=True
+    )
+    assert [type(error) for error in found] == [Unavailable] * 3
+    database.down = False
+    database.jobs[7] = job(7)
+    assert await pump.attach(QUEUE, 7, (KEY,), 60)
+
+
+async def test_who_goes_before_he_is_noted_leaves_nothing() -> None:
+    database = Slow()
+    pump = ReplyPump(database, 3600)  # type: ignore[arg-type]
+    database.jobs = {1: job(1), 2: job(2)}
+    gone, stays = (asyncio.ensure_future(pump.attach(QUEUE, n, (KEY,), 60)) for n in (1, 2))
+    await database.asked.wait()
+    gone.cancel()
+    database.gate.set()
+    assert await stays
+    assert gone.cancelled()
+    assert len(pump) == 1
+
+
+async def test_an_ending_that_takes_its_time_holds_up_nobody_else(
+    pump: ReplyPump, database: Database
+) -> None:
+    def stuck() -> None:
+        raise Busy("canceling statement due to lock timeout")
+
+    database.before_read = stuck
+    database.jobs = {n: job(n) for n in range(20)}
+    running = asyncio.create_task(pump.run())
+    found = await come(pump, *range(20))
+    assert all(waiter is not None and waiter.job is not None for waiter in found)
+    assert len(database.reads) == 1
+    running.cancel()
+
+
+async def test_what_cannot_be_read_in_time_is_busy(
+    pump: ReplyPump, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stuck() -> None:
+        raise Busy("the queue database takes too long")
+
+    monkeypatch.setattr(arrivals_module, "CALL_SECONDS", 0)
+    database.before_read = stuck
+    database.jobs[7] = job(7)
+    with pytest.raises(Busy):
+        await pump.attach(QUEUE, 7, (KEY,), 60)
+    assert len(pump) == 0
+
+
+async def test_streams_open_beside_an_ending_that_is_not_committed(
+    plane: Plane, stage: Stage, settings: Any, issuer: Issuer, as_worker: str
+) -> None:
+    (worker,) = stage.enter(as_worker)
+    async with on_a_port(settings) as (client, _):
+        asked = [await ask(client, issuer, params={"n": n}) for n in range(4)]
+        job_id, attempt = worker.row(
+            "select job_id, attempt from plane.claim_one('surface-flights', 'w')"
+        )
+        worker.begin()
+        assert worker.value("select plane.complete_job(%s, %s, '1')", job_id, attempt)
+
+        async def open_one(url: str) -> bytes:
+            async with client.stream("GET", url) as response:
+                assert response.status_code == 200
+                return await anext(response.aiter_bytes())
+
+        first = await asyncio.gather(*(open_one(one["streamUrl"]) for one in asked))
+        assert all(b"event: queued" in chunk for chunk in first)
+        worker.commit()
+
+
+async def test_what_two_calls_do_for_one_two_do_for_many(
+    plane: Plane, settings: Any, issuer: Issuer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the database itself: fifty streams that are opened at once."""
+    calls: list[str] = []
+    for name in ("register_waiters", "await_jobs", "get_results"):
+        real = getattr(ledger, name)
+
+        async def counted(*args: Any, real: Any = real, name: str = name) -> Any:
+            calls.append(name)
+            return await real(*args)
+
+        monkeypatch.setattr(ledger, name, counted)
+    quiet = settings.model_copy(update={"sweep_seconds": 3600})
+    async with on_a_port(quiet) as (client, parts):
+        asked = [await ask(client, issuer, params={"n": n}) for n in range(50)]
+        keys = await _keys(parts, issuer)
+        calls.clear()
+        found = await asyncio.gather(
+            *(parts.pump.attach(QUEUE, int(one["jobId"]), keys, 60) for one in asked)
+        )
+        assert all(waiter is not None and waiter.job is not None for waiter in found)
+        assert set(calls) == {"await_jobs", "register_waiters"}
+        assert len(calls) <= 4, "twice where their deadlines are rounded to two"
+    noted = plane.look("select count(*), count(distinct waiter) from plane.waiter")
+    assert noted == [(50, 1)]
+
+
+async def _keys(parts: Any, issuer: Issuer) -> tuple[str, ...]:
+    caller = await parts.access._verifier.caller(issuer.bearer()["Authorization"])
+    keys: tuple[str, ...] = await parts.access._scope_keys.of(caller)
+    return keys
