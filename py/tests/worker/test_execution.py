@@ -15,17 +15,13 @@ from pgplane import ledger, session
 from pgplane.errors import HttpError, TooLarge
 from pgplane.ledger.records import Claim
 from pgplane.surface import Envelope, Params, Surface
+from pgplane.worker import execution
+from pgplane.worker.answers import RESULT_BYTES, Answer, Completion, failure
 from pgplane.worker.cache import TtlCache
-from pgplane.worker.execution import (
-    RESULT_BYTES,
-    Answer,
-    Completion,
-    Executor,
-    UnknownOperationError,
-    failure,
-)
+from pgplane.worker.execution import Executor, UnknownOperationError
 
 from ..conftest import ClientDatabase
+from ..support.scripted import ScriptedConnection
 
 
 class Ask(Params):
@@ -50,7 +46,8 @@ class Desk:
         self.open.set()
         self.surface = Surface("desk")
         self.cache: TtlCache[Answer] = TtlCache()
-        self.executor = Executor(self.surface, Lender(connection), self.cache)
+        self.ledger = ScriptedConnection(put_blob=[1], append_blob=[2])
+        self.executor = Executor(self.surface, Lender(connection), self.cache, self.ledger)
         for name, ttl, per_actor in (("ask", 60, False), ("live", 0, False), ("own", 60, True)):
             self.surface.operation(name, ttl_seconds=ttl, per_actor=per_actor, gates=[in_scope])(
                 self.handle
@@ -121,7 +118,7 @@ def refusal(completion: Completion) -> dict[str, Any]:
 async def test_an_answer_is_cached_for_its_time_to_live(desk: Desk) -> None:
     first = await desk.executor.execute(claim())
     second = await desk.executor.execute(claim())
-    assert first == Completion(Answer(result='{"origin":"EWR","padding":""}'))
+    assert first == Completion(Answer(result=b'{"origin":"EWR","padding":""}'))
     assert second == Completion(first.answer, "hit")
     assert len(desk.calls) == 1
 
@@ -212,11 +209,44 @@ async def test_jobs_of_one_key_at_once_are_computed_once(desk: Desk) -> None:
     assert len(desk.calls) == 1
 
 
-async def test_a_result_above_the_limit_is_a_clear_answer(desk: Desk) -> None:
-    payload = refusal(await desk.executor.execute(claim(size=RESULT_BYTES)))
+async def test_a_result_that_no_caller_could_read_as_a_blob_is_a_clear_answer(desk: Desk) -> None:
+    payload = refusal(await desk.executor.execute(claim(key=None, size=RESULT_BYTES)))
     assert (payload["status"], payload["code"]) == (413, "RESULT_TOO_LARGE")
     assert payload["bytes"] > RESULT_BYTES
-    assert (await desk.executor.execute(claim(size=RESULT_BYTES))).cache is None
+
+
+async def test_a_result_above_the_limit_becomes_a_blob(desk: Desk) -> None:
+    asked = claim(size=RESULT_BYTES)
+    answer = (await desk.executor.execute(asked)).answer
+    (_, _, content_type, filename, begun), (*_, rest) = (
+        *desk.ledger.called("put_blob"),
+        *desk.ledger.called("append_blob"),
+    )
+    text = begun + rest
+    assert json.loads(text) == {"origin": "EWR", "padding": "x" * RESULT_BYTES}
+    assert (content_type, filename) == ("application/json", None)
+    assert answer.result is not None
+    assert json.loads(answer.result) == {
+        "blobRef": {
+            "blob": 1,
+            "contentType": "application/json",
+            "filename": None,
+            "size": len(text),
+            "whole": True,
+        }
+    }
+    assert answer.origin is not None
+    assert answer.origin.fence == (asked.job_id, asked.attempt)
+
+
+async def test_a_result_above_the_bound_of_memory_is_refused_with_advice(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(execution, "WHOLE_BYTES", RESULT_BYTES + 10)
+    payload = refusal(await desk.executor.execute(claim(size=RESULT_BYTES)))
+    assert (payload["status"], payload["code"]) == (413, "RESULT_TOO_LARGE")
+    assert "Work.blob" in payload["message"]
+    assert desk.ledger.calls == []
 
 
 @pytest.mark.parametrize(("size", "kept"), [(RESULT_BYTES, True), (RESULT_BYTES + 1, False)])

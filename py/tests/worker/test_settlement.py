@@ -6,14 +6,14 @@ import pytest
 
 from pgplane.errors import Busy, Invalid, TooLarge, Unavailable
 from pgplane.worker import settlement
-from pgplane.worker.execution import Answer, Completion
+from pgplane.worker.answers import Answer, Completion
 from pgplane.worker.held import HeldJob
 from pgplane.worker.settlement import Settlement
 
 from ..support.scripted import ScriptedConnection, a_claim
 
-DONE = Completion(Answer(result="1"))
-REFUSED = Completion(Answer(error='{"status": 404}'))
+DONE = Completion(Answer(result=b"1"))
+REFUSED = Completion(Answer(error=b'{"status": 404}'))
 OUTAGE = Unavailable("nobody there")
 
 

@@ -8,23 +8,27 @@ import time
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from itertools import count
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from cachetools import FIFOCache
 
 V = TypeVar("V")
+MARKS = 1000
+"""How many dropped tags are remembered one by one."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry(Generic[V]):
     value: V
+    size: int
     expires_at: float
     tags: tuple[str, ...]
     as_of: int
 
 
 class TtlCache(Generic[V]):
-    """At most `entries` values, the oldest out first, each until its own time to live ends.
+    """At most `entries` values and `capacity` bytes, the oldest out first, each until its own time
+    to live ends. `size` tells the bytes of a value.
 
     `invalidate(tag)` costs the same however many entries carry the tag: it notes when the tag was
     last dropped, and entries computed before that are no longer served. A value is stored `as_of`
@@ -32,11 +36,22 @@ class TtlCache(Generic[V]):
     nor one in place of a value whose computation began later.
     """
 
-    def __init__(self, entries: int = 500, clock: Callable[[], float] = time.monotonic) -> None:
-        self._entries: FIFOCache[str, _Entry[V]] = FIFOCache(entries)
+    def __init__(
+        self,
+        entries: int = 500,
+        *,
+        capacity: int = 64 * 1024 * 1024,
+        size: Callable[[V], int] = lambda _: 1,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._most = entries
+        self._capacity = capacity
+        self._size = size
+        self._entries: FIFOCache[str, _Entry[V]] = FIFOCache(capacity, lambda entry: entry.size)
         self._clock = clock
         self._ticks = count(1)
         self._dropped: dict[str, int] = {}
+        self._since = 0
 
     def as_of(self) -> int:
         """A mark of this moment, to be taken before a value is computed."""
@@ -53,19 +68,49 @@ class TtlCache(Generic[V]):
         return None
 
     def put(self, key: str, value: V, *, ttl: float, tags: Iterable[str], as_of: int) -> bool:
-        """Keep a value for `ttl` seconds; False where it is not kept: no ttl, or out of date."""
-        tags = tuple(tags)
-        if ttl <= 0 or self._entries.maxsize < 1 or not self._current(tags, as_of):
+        """Keep a value for `ttl` seconds; False where it is not kept: no ttl, out of date, or
+        larger than the whole cache may be."""
+        tags, size = tuple(tags), self._size(value)
+        if ttl <= 0 or self._most < 1 or size > self._capacity:
+            return False
+        if as_of < self._since or not self._current(tags, as_of):
             return False
         kept: _Entry[V] | None = self._entries.get(key)
         if kept is not None and kept.as_of > as_of and self._clock() < kept.expires_at:
             return False
-        self._entries[key] = _Entry(value, self._clock() + ttl, tags, as_of)
+        self._entries.pop(key, None)
+        while len(self._entries) >= self._most:
+            self._entries.popitem()
+        self._entries[key] = _Entry(value, size, self._clock() + ttl, tags, as_of)
         return True
+
+    def drop(self, key: str, value: V) -> None:
+        """Drop this value, where it is still the one that is kept."""
+        entry: _Entry[V] | None = self._entries.get(key)
+        if entry is not None and entry.value is value:
+            del self._entries[key]
 
     def invalidate(self, tag: str) -> None:
         """Drop every entry with this tag, and those being computed now."""
         self._dropped[tag] = next(self._ticks)
+        if len(self._dropped) > MARKS:
+            self._forget()
+
+    @property
+    def marks(self) -> int:
+        """How many dropped tags are remembered now."""
+        return len(self._dropped)
+
+    def _forget(self) -> None:
+        """Do at once what the marks ask for, and need none of them any more.
+
+        Whatever is being computed now is not kept then, as if each of its tags had been dropped.
+        """
+        for key, entry in list(self._entries.items()):
+            if not self._current(entry.tags, entry.as_of):
+                del self._entries[key]
+        self._dropped.clear()
+        self._since = next(self._ticks)
 
     def _current(self, tags: tuple[str, ...], as_of: int) -> bool:
         return all(self._dropped.get(tag, 0) <= as_of for tag in tags)
@@ -75,10 +120,14 @@ class SingleFlight(Generic[V]):
     """One computation per key at a time; who asks meanwhile shares its value.
 
     An error is not shared: a leader that fails, or is cancelled, leaves the others to compute for
-    themselves, again one of them first.
+    themselves, again one of them first. A value whose `settling` is not done yet is shared until
+    it is: who shares it waits for that by himself.
     """
 
-    def __init__(self) -> None:
+    def __init__(
+        self, settling: Callable[[V], asyncio.Future[Any] | None] = lambda _: None
+    ) -> None:
+        self._settling = settling
         self._flights: dict[str, tuple[asyncio.Future[V | None], bool]] = {}
 
     async def run(
@@ -91,11 +140,19 @@ class SingleFlight(Generic[V]):
                 return value, True
         landing: asyncio.Future[V | None] = asyncio.get_running_loop().create_future()
         mine = self._flights[key] = (landing, fresh)
+
+        def end(_: object = None) -> None:
+            if self._flights.get(key) is mine:
+                del self._flights[key]
+
         value = None
         try:
             value = await compute()
             return value, False
         finally:
-            if self._flights.get(key) is mine:
-                del self._flights[key]
+            settling = self._settling(value) if value is not None else None
+            if settling is None or settling.done():
+                end()
+            else:
+                settling.add_done_callback(end)
             landing.set_result(value)

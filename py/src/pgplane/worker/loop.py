@@ -8,11 +8,12 @@ from datetime import UTC, datetime
 from pgplane import ledger, logs
 from pgplane.errors import LedgerError
 from pgplane.ledger.records import Claim
+from pgplane.worker.answers import Completion, failure, stopped
 from pgplane.worker.connection import WarmConnection
-from pgplane.worker.execution import Executor, UnknownOperationError, failure, stopped
+from pgplane.worker.execution import Executor, UnknownOperationError
 from pgplane.worker.heartbeat import Heartbeat
 from pgplane.worker.held import HeldJob
-from pgplane.worker.settlement import Settlement
+from pgplane.worker.settlement import BlobsGoneError, Settlement
 
 IDLE_SECONDS = 2.0
 OUTAGE_SECONDS = 5.0
@@ -142,9 +143,22 @@ class ClaimLoop:
             limit = self._executor.operation(held.claim).timeout_seconds
         except UnknownOperationError as unknown:
             return await self._settlement.fail(held, failure(unknown)), None
-        execution = asyncio.create_task(self._executor.execute(held.claim))
+        try:
+            return await self._run(held, limit)
+        except BlobsGoneError as gone:
+            job_log.info("answer.expired", job_id=held.claim.job_id)
+            self._executor.forget(held.claim, gone.answer)
+            return await self._run(held, limit, past_cache=True)
+
+    async def _run(
+        self, held: HeldJob, limit: float, *, past_cache: bool = False
+    ) -> tuple[str, str | None]:
+        execution = asyncio.create_task(self._executor.execute(held.claim, past_cache=past_cache))
         ended = await held.outcome(execution, limit)
-        if ended is not None and not ended.cancelled():
+        if ended is None:
+            job_log.error("handler.deaf", job_id=held.claim.job_id, reason=held.reason)
+            execution.add_done_callback(_forsake)
+        elif not ended.cancelled():
             error = ended.exception()
             if error is None:
                 completion = ended.result()
@@ -152,8 +166,6 @@ class ClaimLoop:
             if held.reason is None:
                 job_log.error("job.failed", job_id=held.claim.job_id, exc_info=error)
                 return await self._settlement.fail(held, failure(error)), None
-        elif ended is None:
-            job_log.error("handler.deaf", job_id=held.claim.job_id, reason=held.reason)
         return await self._settle_stopped(held, limit), None
 
     async def _settle_stopped(self, held: HeldJob, limit: float) -> str:
@@ -181,3 +193,11 @@ class ClaimLoop:
             held.stop("shutdown")
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=LAST_SECONDS)
+
+
+def _forsake(execution: asyncio.Task[Completion]) -> None:
+    """A handler that was given up has ended after all: nobody gets to share its blobs."""
+    if not execution.cancelled() and execution.exception() is None:
+        origin = execution.result().answer.origin
+        if origin is not None:
+            origin.settle(False)

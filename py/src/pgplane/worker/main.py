@@ -17,6 +17,7 @@ from pgplane.errors import Forbidden, LedgerError, NotFound, NotMigrated
 from pgplane.listener import Listener
 from pgplane.settings import Settings
 from pgplane.surface import Surface
+from pgplane.worker.answers import Answer
 from pgplane.worker.boot import (
     BootRefusedError,
     Places,
@@ -27,7 +28,7 @@ from pgplane.worker.boot import (
 )
 from pgplane.worker.cache import TtlCache
 from pgplane.worker.connection import WarmConnection
-from pgplane.worker.execution import Answer, Executor
+from pgplane.worker.execution import Executor
 from pgplane.worker.heartbeat import Heartbeat
 from pgplane.worker.held import HeldJob
 from pgplane.worker.loop import ClaimLoop
@@ -133,14 +134,14 @@ async def _work(
     stack: AsyncExitStack,
 ) -> None:
     worker = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
-    claims, settlements, beats = (
+    claims, settlements, beats, outputs = (
         WarmConnection(where.queue_url, application_name=f"pgplane worker {purpose}")
-        for purpose in ("claims", "settlements", "heartbeat")
+        for purpose in ("claims", "settlements", "heartbeat", "output")
     )
     rounds = WarmConnection(
         where.queue_url, application_name="pgplane worker upkeep", seconds=UPKEEP_SECONDS
     )
-    for connection in (claims, settlements, beats, rounds):
+    for connection in (claims, settlements, beats, outputs, rounds):
         stack.push_async_callback(connection.close)
     pool = await stack.enter_async_context(client.pool(where.client_url, size=settings.concurrency))
     cache: TtlCache[Answer] = TtlCache(settings.cache_entries)
@@ -159,7 +160,7 @@ async def _work(
         claims,
         worker=worker,
         queue=where.queue,
-        executor=Executor(surface, pool, cache),
+        executor=Executor(surface, pool, cache, outputs),
         settlement=Settlement(settlements),
         heartbeat=heartbeat,
         held=held,
