@@ -47,7 +47,8 @@ class Desk:
         self.surface = Surface("desk")
         self.cache: TtlCache[Answer] = TtlCache()
         self.ledger = ScriptedConnection(put_blob=[1], append_blob=[2])
-        self.executor = Executor(self.surface, Lender(connection), self.cache, self.ledger)
+        self.pool = Lender(connection)
+        self.executor = Executor(self.surface, self.pool, self.cache, self.ledger)
         for name, ttl, per_actor in (("ask", 60, False), ("live", 0, False), ("own", 60, True)):
             self.surface.operation(name, ttl_seconds=ttl, per_actor=per_actor, gates=[in_scope])(
                 self.handle
@@ -67,9 +68,11 @@ class Lender:
 
     def __init__(self, connection: session.Connection) -> None:
         self._connection = connection
+        self.lent = 0
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[session.Connection]:
+        self.lent += 1
         yield self._connection
 
 
@@ -154,6 +157,75 @@ async def test_a_gate_stands_before_the_cache_too(desk: Desk) -> None:
     assert completion.cache is None
 
 
+class Permission:
+    """A gate that looks into the client database."""
+
+    def __init__(self, client_db: ClientDatabase) -> None:
+        self._owner = client_db.owner
+        self.asked = 0
+        self._tell("create table permission (client text)")
+
+    def give(self) -> None:
+        self._tell("insert into permission values ('acme')")
+
+    def take_away(self) -> None:
+        self._tell("delete from permission")
+
+    async def check(self, params: Ask, envelope: Envelope, client: AsyncConnection[Any]) -> None:
+        self.asked += 1
+        cursor = await client.execute("select from permission where client = %s", [envelope.client])
+        if await cursor.fetchone() is None:
+            raise HttpError(403, "NO_PERMISSION", "you may not see this any more")
+
+    def _tell(self, statement: str) -> None:
+        with psycopg.connect(self._owner) as owner:
+            owner.execute(statement.encode())
+
+
+async def test_a_permission_taken_away_between_two_calls_keeps_the_cached_answer_back(
+    desk: Desk, client_db: ClientDatabase
+) -> None:
+    permission = Permission(client_db)
+    permission.give()
+    desk.surface.operation("guarded", ttl_seconds=60, gates=[permission.check])(desk.handle)
+    assert (await desk.executor.execute(claim("guarded"))).cache is None
+    assert (await desk.executor.execute(claim("guarded"))).cache == "hit"
+    permission.take_away()
+    completion = await desk.executor.execute(claim("guarded"))
+    assert refusal(completion)["code"] == "NO_PERMISSION"
+    assert completion.cache is None
+    permission.give()
+    assert (await desk.executor.execute(claim("guarded"))).cache == "hit"
+    assert len(desk.calls) == 1
+    assert permission.asked == 4
+
+
+async def test_gates_run_in_their_order_and_those_that_read_share_a_connection(
+    desk: Desk, client_db: ClientDatabase
+) -> None:
+    permission = Permission(client_db)
+    desk.surface.operation("guarded", gates=[in_scope, permission.check, permission.check])(
+        desk.handle
+    )
+    outsider = '{"client": "acme", "actor": "eve", "staff": false, "scope": ["LGA"]}'
+    stranger = await desk.executor.execute(claim("guarded", envelope=outsider))
+    assert refusal(stranger)["code"] == "OUT_OF_SCOPE"
+    assert (permission.asked, desk.pool.lent) == (0, 0), "a gate before it has refused"
+    permission.give()
+    await desk.executor.execute(claim("guarded"))
+    assert (permission.asked, desk.pool.lent) == (2, 2), "one for the gates, one for the handler"
+
+
+async def test_a_gate_may_be_a_coroutine_without_a_connection(desk: Desk) -> None:
+    async def closed(params: Ask, envelope: Envelope) -> None:
+        await asyncio.sleep(0)
+        raise HttpError(403, "CLOSED", "come back tomorrow")
+
+    desk.surface.operation("closed", gates=[closed])(desk.handle)
+    assert refusal(await desk.executor.execute(claim("closed")))["code"] == "CLOSED"
+    assert desk.calls == []
+
+
 async def test_a_refusal_is_not_cached(desk: Desk) -> None:
     for _ in range(2):
         assert refusal(await desk.executor.execute(claim(origin="JFK")))["status"] == 404
@@ -187,6 +259,14 @@ async def test_an_invalidated_answer_is_computed_again(
     await desk.executor.execute(claim(operation))
     desk.cache.invalidate(tag)
     assert (await desk.executor.execute(claim(operation))).cache is None
+
+
+async def test_the_surface_invalidates_what_its_workers_keep(desk: Desk) -> None:
+    await desk.executor.execute(claim())
+    desk.surface.invalidate("c:umbrella")
+    assert (await desk.executor.execute(claim())).cache == "hit"
+    desk.surface.invalidate("c:acme")
+    assert (await desk.executor.execute(claim())).cache is None
 
 
 async def test_an_answer_computed_before_an_invalidation_is_not_kept(desk: Desk) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 
@@ -14,6 +15,7 @@ from pgplane.worker.execution import Executor, UnknownOperationError
 from pgplane.worker.heartbeat import Heartbeat
 from pgplane.worker.held import HeldJob
 from pgplane.worker.settlement import BlobsGoneError, Settlement
+from pgplane.worker.telemetry import Meter, Run
 
 IDLE_SECONDS = 2.0
 OUTAGE_SECONDS = 5.0
@@ -36,6 +38,7 @@ class ClaimLoop:
         settlement: Settlement,
         heartbeat: Heartbeat,
         held: dict[int, HeldJob],
+        tell: Callable[[Run], None],
         concurrency: int,
         idle_seconds: float,
         grace_seconds: float,
@@ -47,6 +50,7 @@ class ClaimLoop:
         self._settlement = settlement
         self._heartbeat = heartbeat
         self._held = held
+        self._tell = tell
         self._concurrency = concurrency
         self._idle_seconds = idle_seconds
         self._grace_seconds = grace_seconds
@@ -102,7 +106,7 @@ class ClaimLoop:
             return None
 
     def _start(self, claim: Claim) -> None:
-        self._heartbeat.claimed(claim.lease_expires_at)
+        self._heartbeat.claimed(claim)
         older = self._held.get(claim.job_id)
         if older is not None and claim.cache_key is None:
             older.lose()  # with a cache key, this attempt shares what the older one computes
@@ -119,6 +123,7 @@ class ClaimLoop:
 
     async def _work(self, held: HeldJob) -> None:
         claim = held.claim
+        meter = Meter(claim, self._heartbeat.lease_seconds)
         queued = datetime.now(UTC) - claim.created_at
         about = {"job_id": claim.job_id, "attempt": claim.attempt, "operation": claim.operation}
         job_log.info(
@@ -136,6 +141,7 @@ class ClaimLoop:
             if self._held.get(claim.job_id) is held:
                 del self._held[claim.job_id]
         job_log.info("job.finished", **about, outcome=outcome, cache=cache, wall_ms=held.wall_ms)
+        self._tell(meter.run(outcome, cache, held.wall_ms))
 
     async def _settle(self, held: HeldJob) -> tuple[str, str | None]:
         """Run the handler and tell the ledger; the outcome, and where the answer came from."""

@@ -96,6 +96,7 @@ class Writer:
 
     async def write(self, data: bytes) -> None:
         """Go on with these bytes. Raises LedgerError; Conflict: the job is another attempt's."""
+        self._refuse_more()
         left = memoryview(data)
         while len(self._rest) + len(left) >= PIECE_BYTES:
             room = PIECE_BYTES - len(self._rest)
@@ -106,10 +107,11 @@ class Writer:
         self._rest += left
 
     async def finish(self) -> None:
-        """Send what is left."""
+        """Send what is left. Raises RuntimeError: a piece was not sent."""
+        self._refuse_more()
         if self._rest or self._number is None:
             await self._send(bytes(self._rest))
-        self._is_whole = self._is_open
+        self._is_whole = True
         self.end()
 
     def end(self) -> None:
@@ -130,10 +132,12 @@ class Writer:
         }
         return {"blobRef": named}
 
-    async def _send(self, piece: bytes) -> None:
+    def _refuse_more(self) -> None:
         if not self._is_open:
             raise RuntimeError("the blob takes nothing more: it is finished, or broken")
-        self._is_open = False
+
+    async def _send(self, piece: bytes) -> None:
+        self._is_open = False  # until the answer is heard
         if self._number is None:
             self._number = await self._connection.call(
                 ledger.put_blob, *self._fence, self._content_type, self._filename, piece
