@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import psycopg
@@ -55,14 +55,17 @@ class Unqueued(WarmConnection):
 
 
 class Told(Settlement):
-    """Knows which jobs it was told to complete, in order."""
+    """Knows which jobs it was told to complete, in order, and does it when it is let."""
 
     def __init__(self, connection: WarmConnection) -> None:
         super().__init__(connection)
         self.completed: list[int] = []
+        self.open = asyncio.Event()
+        self.open.set()
 
     async def complete(self, held: HeldJob, completion: Completion) -> str:
         self.completed.append(held.claim.job_id)
+        await self.open.wait()
         return await super().complete(held, completion)
 
 
@@ -77,6 +80,7 @@ class Office:
         self.calls = 0
         self.begun = asyncio.Semaphore(0)
         self.open = asyncio.Event()
+        self.deaf = False
         self.runs: asyncio.Queue[Run] = asyncio.Queue()
         self.held: dict[int, HeldJob] = {}
         surface = Surface("desk")
@@ -119,7 +123,9 @@ class Office:
         async with work.blob("text/plain", "call.txt") as blob:
             await blob.write(content)  # one piece: all of it is there now
             self.begun.release()
-            await self.open.wait()
+            while not self.open.is_set():
+                with suppress(*[asyncio.CancelledError] * self.deaf):
+                    await self.open.wait()
         return blob.ref
 
     async def ask(self, operation: str = "export") -> int:
@@ -176,6 +182,7 @@ async def office(queue_db: str, as_worker: str, client_db: ClientDatabase) -> As
             yield opened
         finally:
             opened.open.set()
+            opened.settlement.open.set()
             opened.loop.stop()
             await working
             for warm in (opened.claims, opened.outputs):
@@ -239,9 +246,26 @@ async def test_another_attempt_of_the_same_job_computes(office: Office) -> None:
     assert await ledger.release_job(office.connection, first, 1)
     office.loop.wake()
     await office.until("select from plane.jobs where id = %s and dequeue_count = 2", first)
+    office.settlement.open.clear()
     office.open.set()
+    async with asyncio.timeout(PATIENCE):
+        await office.begun.acquire()  # and does not wait for what becomes of the first attempt
+    office.settlement.open.set()
     assert await office.answer(first) == (None, "call 2")
     assert await office.answer(await office.ask()) == ("hit", "call 2")
+
+
+async def test_who_joined_a_handler_that_was_given_up_computes_when_it_ends(office: Office) -> None:
+    office.deaf = True
+    first = await office.ask()
+    await office.begun.acquire()
+    await office.free_key(first)
+    second = await office.ask()
+    await office.until("select from plane.jobs where id = %s and status = 'in_progress'", second)
+    office.held[first].stop("shutdown")
+    await office.until("select from plane.jobs where id = %s and status = 'cancelled'", first)
+    office.open.set()
+    assert await office.answer(second) == (None, "call 2")
 
 
 @pytest.mark.parametrize(

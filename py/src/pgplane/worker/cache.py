@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from cachetools import FIFOCache
 
@@ -120,12 +120,12 @@ class SingleFlight(Generic[V]):
     """One computation per key at a time; who asks meanwhile shares its value.
 
     An error is not shared: a leader that fails, or is cancelled, leaves the others to compute for
-    themselves, again one of them first. A value whose `settling` is not done yet is shared until
-    it is: who shares it waits for that by himself.
+    themselves, again one of them first. A value that has a future, by `settling`, is shared until
+    that is done; who shares it waits for himself, and asks again where it comes out false.
     """
 
     def __init__(
-        self, settling: Callable[[V], asyncio.Future[Any] | None] = lambda _: None
+        self, settling: Callable[[V], asyncio.Future[bool] | None] = lambda _: None
     ) -> None:
         self._settling = settling
         self._flights: dict[str, tuple[asyncio.Future[V | None], bool]] = {}
@@ -136,15 +136,11 @@ class SingleFlight(Generic[V]):
         """The value, and whether it is another caller's. `fresh` joins none but fresh ones."""
         while (flight := self._flights.get(key)) and (flight[1] or not fresh):
             value = await asyncio.shield(flight[0])
-            if value is not None:
+            if value is not None and not self._is_refuted(value):
                 return value, True
+            self._end(key, flight)
         landing: asyncio.Future[V | None] = asyncio.get_running_loop().create_future()
         mine = self._flights[key] = (landing, fresh)
-
-        def end(_: object = None) -> None:
-            if self._flights.get(key) is mine:
-                del self._flights[key]
-
         value = None
         try:
             value = await compute()
@@ -152,7 +148,15 @@ class SingleFlight(Generic[V]):
         finally:
             settling = self._settling(value) if value is not None else None
             if settling is None or settling.done():
-                end()
+                self._end(key, mine)
             else:
-                settling.add_done_callback(end)
+                settling.add_done_callback(lambda _: self._end(key, mine))
             landing.set_result(value)
+
+    def _end(self, key: str, flight: tuple[asyncio.Future[V | None], bool]) -> None:
+        if self._flights.get(key) is flight:
+            del self._flights[key]
+
+    def _is_refuted(self, value: V) -> bool:
+        settling = self._settling(value)
+        return settling is not None and settling.done() and not settling.result()
