@@ -76,7 +76,7 @@ async def signed(
     return blob.ref
 
 
-@surface.operation("wide", timeout_seconds=60)
+@surface.operation("wide", timeout_seconds=60, ttl_seconds=300)
 async def wide(params: Amount, envelope: Envelope, client: AsyncConnection[Any]) -> object:
     """A result of so many thousand bytes and some, with a number that no float holds."""
     return {"id": 9007199254740993, "rows": ["x" * (ROW_BYTES - 3)] * params.rows}

@@ -84,6 +84,20 @@ def test_a_large_result_is_a_blob_with_every_digit(ledger: Ledger, worker: Proce
     assert text.startswith(b'{"id":9007199254740993,')
     assert len(json.loads(text)["rows"]) == 3000
 
+    again = ask(ledger, "wide", rows=3000)
+    assert worker.event("job.finished", job_id=again)["cache"] == "hit"
+    assert read(ledger, again, result(ledger, again)) == text
+
+
+def test_the_cache_keeps_as_many_bytes_as_it_is_told(
+    ledger: Ledger, as_worker: str, client_db: ClientDatabase
+) -> None:
+    with exporting(as_worker, client_db.reader, cache_bytes="100000") as worker:
+        for rows, cache in ((1, "hit"), (200, None)):
+            for expected in (None, cache):
+                job_id = ask(ledger, "wide", rows=rows)
+                assert worker.event("job.finished", job_id=job_id)["cache"] == expected
+
 
 def test_an_export_takes_little_memory_whatever_its_size(ledger: Ledger, worker: Process) -> None:
     ask(ledger, "table", rows=4000)

@@ -86,6 +86,7 @@ class Office:
         surface = Surface("desk")
         surface.operation("export", ttl_seconds=60)(self.export)
         surface.operation("live")(self.export)
+        surface.operation("late")(self.late)
         self.claims, self.outputs = (
             WarmConnection(worker_url, application_name=f"test {name}")
             for name in ("claims", "outputs")
@@ -126,6 +127,16 @@ class Office:
             while not self.open.is_set():
                 with suppress(*[asyncio.CancelledError] * self.deaf):
                     await self.open.wait()
+        return blob.ref
+
+    async def late(
+        self, params: Nothing, envelope: Envelope, client: AsyncConnection[Any], work: Work
+    ) -> object:
+        self.calls += 1
+        async with work.blob("text/plain") as blob:
+            await blob.write(f"late {self.calls}".encode())  # little: it is sent in the end
+            self.begun.release()
+            await self.open.wait()
         return blob.ref
 
     async def ask(self, operation: str = "export") -> int:
@@ -294,6 +305,18 @@ async def test_an_answer_whose_blobs_are_no_more_is_computed_anew_once(
     assert await office.answer(again) == (None, "call 2")
     assert office.calls == 2
     assert await office.answer(await office.ask()) == ("hit", "call 2"), "the new one is kept"
+
+
+async def test_an_attempt_that_learns_of_its_loss_by_writing_is_lost(office: Office) -> None:
+    first = await office.ask("late")
+    await office.begun.acquire()
+    assert await ledger.release_job(office.connection, first, 1)
+    office.open.set()
+    office.loop.wake()
+    async with asyncio.timeout(PATIENCE):
+        runs = [await office.runs.get() for _ in range(2)]
+    assert [(run.attempt, run.outcome) for run in runs] == [(1, "lost"), (2, "done")]
+    assert await office.answer(first) == (None, "late 2")
 
 
 async def test_a_run_is_told_of_each_execution(office: Office) -> None:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 
 from pgplane import ledger, logs
-from pgplane.errors import LedgerError
+from pgplane.errors import Conflict, LedgerError
 from pgplane.ledger.records import Claim
 from pgplane.worker.answers import Completion, failure, stopped
 from pgplane.worker.connection import WarmConnection
@@ -169,7 +169,9 @@ class ClaimLoop:
             if error is None:
                 completion = ended.result()
                 return await self._settlement.complete(held, completion), completion.cache
-            if held.reason is None:
+            if isinstance(error, Conflict):  # so the ledger said when it was sent something
+                held.lose()
+            elif held.reason is None:
                 job_log.error("job.failed", job_id=held.claim.job_id, exc_info=error)
                 return await self._settlement.fail(held, failure(error)), None
         return await self._settle_stopped(held, limit), None
