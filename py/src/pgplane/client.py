@@ -1,7 +1,7 @@
 """The client database: read-only connections to it, and what a query answers there."""
 
 import select
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -101,3 +101,19 @@ async def rows_as_json(connection: Connection, query: str, values: Sequence[obje
         await cursor.execute(text.encode(), values)
         answer: list[tuple[RawJson]] = await cursor.fetchall()
     return answer[0][0]
+
+
+async def write_csv(
+    connection: Connection,
+    query: str,
+    values: Sequence[object] | Mapping[str, object] | None,
+    write: Callable[[bytes], Awaitable[None]],
+) -> None:
+    """Write the rows of one SELECT as CSV (UTF-8, a header line), row by row as they come.
+
+    `values` for its `%s` or `%(name)s` become literals here, as COPY takes none.
+    """
+    statement = f"copy (\n{query}\n) to stdout (format csv, header, encoding 'utf8')".encode()
+    async with AsyncCursor(connection) as cursor, cursor.copy(statement, values) as copy:
+        async for data in copy:
+            await write(bytes(data))

@@ -2,6 +2,7 @@
 
 import re
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
@@ -77,6 +78,10 @@ class Settings(BaseSettings):
     """How long a stopping process lets running work finish."""
     cache_entries: Annotated[int, Field(ge=0)] = 500
     """Answers that a worker keeps, the oldest out first; 0 keeps none."""
+    cache_bytes: Annotated[int, Field(ge=0)] = 64 * 1024 * 1024
+    """Bytes that those answers may have together."""
+    telemetry_url: str | None = _secret()
+    """Where a worker POSTs what each job took: http or https; None: nowhere."""
     pool_size: Annotated[int, Field(ge=1)] = 4
     """Connections of the edge's pool."""
     max_streams: Annotated[int, Field(ge=1)] = 5000
@@ -115,6 +120,14 @@ class Settings(BaseSettings):
                 "this is no connection string; in a URL, a password's special characters are"
                 " percent-encoded (%40 for @)"
             )
+        return value
+
+    @field_validator("telemetry_url")
+    @classmethod
+    def _reachable(cls, value: str | None) -> str | None:
+        parts = urlsplit(value or "http://unset")
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("this is no http:// or https:// URL")
         return value
 
     @property

@@ -53,10 +53,14 @@ class SqlFileError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query with `$1 … $n`, and the names that belong there, in that order."""
+    """A query with `$1 … $n`, and the names that belong there, in that order.
+
+    `template` is the same with `%(name)s`, as psycopg puts values in where the server binds none.
+    """
 
     text: str
     names: tuple[str, ...]
+    template: str
 
 
 def parse(source: str, cast: Callable[[str], str]) -> Query:
@@ -67,6 +71,7 @@ def parse(source: str, cast: Callable[[str], str]) -> Query:
     """
     numbers: dict[str, int] = {}
     parts: list[str] = []
+    template: list[str] = []
     ended = started = False
     position = 0
     while match := _TOKEN.match(source, position):
@@ -74,6 +79,7 @@ def parse(source: str, cast: Callable[[str], str]) -> Query:
         if kind == "tag":
             kind = "text"
         position = match.end()
+        literal = None
         if kind == "comment":
             position = _comment_end(source, match.start())
             token = source[match.start() : position]
@@ -91,11 +97,15 @@ def parse(source: str, cast: Callable[[str], str]) -> Query:
             name = match["name"]
             number = numbers.setdefault(name, len(numbers) + 1)
             token = f"(${number}::{cast(name)})"
+            literal = f"((%({name})s)::{cast(name)})"
         started = started or kind not in ("space", "comment", "end")
         parts.append(token)
+        template.append(literal or token.replace("%", "%%"))
     if not started:
         raise SqlFileError("there is no statement")
-    return Query("".join(parts), tuple(numbers))
+    text = "".join(parts)
+    # without a value psycopg leaves a text as it is, %% included
+    return Query(text, tuple(numbers), "".join(template) if numbers else text)
 
 
 def _line(source: str, match: re.Match[str]) -> int:

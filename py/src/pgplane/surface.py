@@ -16,19 +16,31 @@ handler. What a handler returns becomes JSON; rows read as `json`/`jsonb` pass t
 
 import inspect
 import re
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, Unpack, overload
 
 from psycopg import AsyncConnection
-from pydantic import BaseModel, ConfigDict
 
 from pgplane import sqlfile
 from pgplane.client import rows_as_json
-from pgplane.errors import Refusal
 from pgplane.names import is_queue_of, queue_of
+from pgplane.operation import (
+    Blob,
+    BlobRef,
+    Declared,
+    Envelope,
+    Handler,
+    Operation,
+    P,
+    Params,
+    Work,
+    WorkHandler,
+    invalid_params,
+)
+
+__all__ = ["Blob", "BlobRef", "Envelope", "Operation", "Params", "Surface", "Work"]
 
 _OPERATION = re.compile(r"[A-Za-z][A-Za-z0-9_.:-]{0,99}")
 MAX_VERSION = 1_000_000
@@ -37,78 +49,13 @@ MAX_TIMEOUT_SECONDS = 7 * 86_400
 _ENVELOPE_TYPES = {"client": "text", "scope": "text[]", "staff": "boolean", "actor": "text"}
 
 
-class Params(BaseModel):
-    """Base of params models: no field but the declared ones, frozen. Its JSON Schema is public."""
+class _Register(Protocol):
+    """Registers a handler and hands it back."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-def invalid_params(*wrong: tuple[str, str]) -> Refusal:
-    """The refusal of params: each wrong field, and what is wrong with it."""
-    errors = [{"field": field, "message": message} for field, message in wrong]
-    return Refusal(422, "PARAMS", "invalid params", errors=errors)
-
-
-class Envelope(BaseModel):
-    """Who asks, from verified token claims alone.
-
-    `actor` is None for an operation that is not declared `per_actor`: callers of one scope share
-    its answers, so it must not depend on who of them came first.
-    """
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-    client: str
-    scope: tuple[str, ...]
-    staff: bool = False
-    actor: str | None = None
-
-    def sees(self, branch: str) -> bool:
-        """Whether this branch is in the caller's scope; staff sees all of their client's."""
-        return self.staff or branch in self.scope
-
-
-P = TypeVar("P", bound=Params)
-Handler = Callable[[P, Envelope, AsyncConnection[Any]], Awaitable[object]]
-Gate = Callable[[P, Envelope], None]
-"""Raises HttpError to refuse; run for every job, and before every cached answer."""
-Tags = Callable[[P, Envelope], Iterable[str]]
-"""Further cache tags of one answer, beside `c:<client>` and, per actor, `u:<actor>`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """One named, versioned query handler."""
-
-    name: str
-    version: int
-    params: type[Params]
-    handler: Handler[Any]
-    ttl_seconds: int
-    timeout_seconds: int
-    per_actor: bool
-    gates: tuple[Gate[Any], ...]
-    tags: Tags[Any] | None
-
-    def manifest(self) -> dict[str, object]:
-        """The operation as `register_manifest` takes it."""
-        return {
-            "name": self.name,
-            "version": self.version,
-            "params": self.params.model_json_schema(),
-            "ttl_seconds": self.ttl_seconds,
-            "timeout_seconds": self.timeout_seconds,
-            "per_actor": self.per_actor,
-        }
-
-    def cache_tags(self, params: Params, envelope: Envelope) -> tuple[str, ...]:
-        """What an answer to this question is dropped by."""
-        tags = [f"c:{envelope.client}"]
-        if envelope.actor is not None:
-            tags.append(f"u:{envelope.actor}")
-        if self.tags is not None:
-            tags.extend(self.tags(params, envelope))
-        return tuple(tags)
+    @overload
+    def __call__(self, handler: Handler[P], /) -> Handler[P]: ...
+    @overload
+    def __call__(self, handler: WorkHandler[P], /) -> WorkHandler[P]: ...
 
 
 class Surface:
@@ -121,40 +68,18 @@ class Surface:
         self.name = name
         self.queue = queue_of(name)
         self._operations: dict[tuple[str, int], Operation] = {}
+        self._droppers: list[Callable[[str], None]] = []
 
-    def operation(
-        self,
-        name: str,
-        *,
-        version: int = 1,
-        ttl_seconds: int = 0,
-        timeout_seconds: int = 30,
-        per_actor: bool = False,
-        gates: Iterable[Gate[Any]] = (),
-        tags: Tags[Any] | None = None,
-    ) -> Callable[[Handler[P]], Handler[P]]:
-        """Register the decorated coroutine; its first parameter's annotation is the params model.
+    def operation(self, name: str, **options: Unpack[Declared]) -> _Register:
+        """Register the decorated coroutine; its first parameter's annotation is the params model,
+        and where it has a fourth one it is given its `Work`.
 
-        `name`: a letter, then up to 99 letters, digits and `_.:-`. `ttl_seconds`: how long an
-        answer may be served from the cache, 0 never. `timeout_seconds`: when the handler and its
-        query are stopped. `per_actor`: the answer depends on the person. Raises ValueError for
-        what the queue database would not take.
+        `name`: a letter, then up to 99 letters, digits and `_.:-`. The options are those of
+        `Options`. Raises ValueError for what the queue database would not take.
         """
 
-        def register(handler: Handler[P]) -> Handler[P]:
-            self._add(
-                Operation(
-                    name=name,
-                    version=version,
-                    params=_params_of(handler),
-                    handler=handler,
-                    ttl_seconds=ttl_seconds,
-                    timeout_seconds=timeout_seconds,
-                    per_actor=per_actor,
-                    gates=tuple(gates),
-                    tags=tags,
-                )
-            )
+        def register(handler: Any) -> Any:
+            self._add(Operation(name=name, params=_params_of(handler), handler=handler, **options))
             return handler
 
         return register
@@ -165,37 +90,47 @@ class Surface:
         path: str | Path,
         params: type[P],
         *,
-        version: int = 1,
-        ttl_seconds: int = 0,
-        timeout_seconds: int = 30,
-        per_actor: bool = False,
-        gates: Iterable[Gate[Any]] = (),
-        tags: Tags[Any] | None = None,
+        csv: bool = False,
+        **options: Unpack[Declared],
     ) -> None:
         """Register a `.sql` file: one query whose `:names` are fields of `params` (by alias, where
         one is set), or `:client`, `:scope` (text[]), `:staff` and, per actor, `:actor`. It answers
-        `{"rows": […]}`.
+        `{"rows": […]}`; with `csv`, for an export, a file `<name>.csv`: `{"blobRef": {…}}`.
 
         Raises sqlfile.SqlFileError: an unknown name, a quote that is never closed, and the like.
         """
-        path = Path(path)
-        query = sqlfile.load(path, lambda parameter: _sql_type(parameter, params, per_actor))
+        query = sqlfile.load(
+            Path(path),
+            lambda parameter: _sql_type(parameter, params, options.get("per_actor", False)),
+        )
 
-        async def handler(params: P, envelope: Envelope, client: AsyncConnection[Any]) -> object:
+        def values(params: P, envelope: Envelope) -> dict[str, Any]:
             known = params.model_dump(by_alias=True) | envelope.model_dump()
-            values = [_bound(parameter, known[parameter]) for parameter in query.names]
-            return await rows_as_json(client, query.text, values)
+            return {parameter: _bound(parameter, known[parameter]) for parameter in query.names}
 
+        async def answer(params: P, envelope: Envelope, client: AsyncConnection[Any]) -> object:
+            bound = values(params, envelope)
+            return await rows_as_json(client, query.text, [bound[name] for name in query.names])
+
+        async def export(
+            params: P, envelope: Envelope, client: AsyncConnection[Any], work: Work
+        ) -> object:
+            bound = values(params, envelope)
+            return await work.copy_csv(client, query.template, bound, f"{name}.csv")
+
+        handler: Any = export if csv else answer
         handler.__annotations__["params"] = params
-        self.operation(
-            name,
-            version=version,
-            ttl_seconds=ttl_seconds,
-            timeout_seconds=timeout_seconds,
-            per_actor=per_actor,
-            gates=gates,
-            tags=tags,
-        )(handler)
+        self.operation(name, **options)(handler)
+
+    def invalidate(self, tag: str) -> None:
+        """Drop every cached answer with this tag, in the workers of this process, and do not keep
+        what is being computed now. `c:<client>`, `u:<actor>` and an operation's own are tags."""
+        for drop in self._droppers:
+            drop(tag)
+
+    def on_invalidate(self, drop: Callable[[str], None]) -> None:
+        """Have `drop` called with each tag that is invalidated from now on."""
+        self._droppers.append(drop)
 
     def get(self, name: str, version: int | None = None) -> Operation | None:
         """The operation of exactly this version; without one, the newest."""
@@ -234,7 +169,7 @@ class Surface:
         self._operations[key] = operation
 
 
-def _params_of(handler: Handler[P]) -> type[Params]:
+def _params_of(handler: Callable[..., Any]) -> type[Params]:
     first = next(iter(inspect.signature(handler, eval_str=True).parameters.values()), None)
     model = first.annotation if first is not None else None
     if not (isinstance(model, type) and issubclass(model, Params)):

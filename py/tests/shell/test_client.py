@@ -1,10 +1,13 @@
 """The client database: read-only transactions, and nothing that one handler leaves to the next."""
 
+from pathlib import Path
+
 import psycopg
 import pytest
 from psycopg.rows import dict_row
 
-from pgplane.client import pool, reading
+from pgplane import sqlfile
+from pgplane.client import pool, reading, write_csv
 from pgplane.session import Connection
 
 from ..conftest import ClientDatabase
@@ -89,3 +92,51 @@ async def test_a_connection_that_the_server_closed_is_not_lent(
         async with clients.connection() as connection, reading(connection, 5) as client:
             row = await (await client.execute("select 1")).fetchone()
             assert row == (1,)
+
+
+async def test_rows_are_written_as_csv_with_their_values_put_in(
+    client_db: ClientDatabase, tmp_path: Path
+) -> None:
+    path = tmp_path / "all.sql"
+    path.write_text(
+        "select :text || '100%' as \"Ümlaut\", n, :least as least, :none as nothing -- 5 % :x\n"
+        "  from generate_series(1, 2) as n where n::text = any (:texts)"
+    )
+    types = {"texts": "text[]", "least": "bigint"}
+    query = sqlfile.load(path, lambda name: types.get(name, "text"))
+    values = {"text": 'it\'s \\ "%s", ', "least": -(2**63), "none": None, "texts": ["1", "2"]}
+    written: list[bytes] = []
+
+    async def write(data: bytes) -> None:
+        written.append(data)
+
+    async with (
+        pool(client_db.reader, size=1) as clients,
+        clients.connection() as connection,
+        reading(connection, 5) as client,
+    ):
+        await write_csv(client, query.template, values, write)
+        await write_csv(client, 'select 7 % 4 as "%%"', None, write)
+    assert b"".join(written).decode() == (
+        "Ümlaut,n,least,nothing\n"
+        '"it\'s \\ ""%s"", 100%",1,-9223372036854775808,\n'
+        '"it\'s \\ ""%s"", 100%",2,-9223372036854775808,\n'
+        "%%\n3\n"
+    )
+
+
+async def test_a_csv_that_nobody_takes_any_more_ends_its_query(client_db: ClientDatabase) -> None:
+    async with pool(client_db.reader, size=1) as clients:
+        async with clients.connection() as connection:
+            pid = connection.info.backend_pid
+            with pytest.raises(ZeroDivisionError):
+                async with reading(connection, 60) as client:
+                    await write_csv(client, "select generate_series(1, 1e9)", None, refuse)
+        async with clients.connection() as connection, reading(connection, 5) as client:
+            assert connection.info.backend_pid == pid, "the connection is as good as before"
+            row = await (await client.execute("select 1")).fetchone()
+            assert row == (1,)
+
+
+async def refuse(data: bytes) -> None:
+    raise ZeroDivisionError

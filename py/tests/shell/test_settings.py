@@ -22,6 +22,7 @@ def test_everything_has_a_default() -> None:
     assert (settings.idle_ms, settings.concurrency, settings.cache_entries) == (100, 4, 500)
     assert (settings.stream_seconds, settings.sweep_seconds, settings.grace_seconds) == (60, 5, 20)
     assert settings.reap_seconds == 3600
+    assert (settings.cache_bytes, settings.telemetry_url) == (64 * 2**20, None)
     assert settings.jwt_algorithms == ("RS256", "ES256", "EdDSA")
 
 
@@ -35,11 +36,13 @@ def test_running_describes_exactly_these() -> None:
 def test_the_environment_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLANE_QUEUE_URL", "postgresql://w:hunter2@db/queue")
     monkeypatch.setenv("PLANE_JWT_ALGORITHMS", "ES256, EdDSA,")
+    monkeypatch.setenv("PLANE_TELEMETRY_URL", "https://example.com/job-finished?key=hunter2")
     monkeypatch.setenv("PLANE_CONCURRENCY", "8")
     monkeypatch.setenv("PLANE_QUEUE", "")
     settings = Settings()
     assert settings.jwt_algorithms == ("ES256", "EdDSA")
     assert settings.concurrency == 8
+    assert settings.telemetry_url == "https://example.com/job-finished?key=hunter2"
     assert settings.queue is None, "an empty variable is an unset one"
     assert "hunter2" not in repr(settings)
 
@@ -60,6 +63,10 @@ def test_listening_goes_to_the_queue_database_unless_told_otherwise(
         ("CONCURRENCY", "none"),
         ("STREAM_SECONDS", "-1"),
         ("CACHE_ENTRIES", "-1"),
+        ("CACHE_BYTES", "-1"),
+        ("TELEMETRY_URL", "example.com/hunter2"),
+        ("TELEMETRY_URL", "ftp://example.com/hunter2"),
+        ("TELEMETRY_URL", "https:///hunter2"),
         ("LOG_LEVEL", "loud"),
         ("SURFACES_TIER", "dev"),
         ("QUEUE_URL", "postgresql://ada:hunter2%zz@db/queue"),

@@ -42,6 +42,21 @@ def test_only_a_colon_with_a_name_is_a_parameter(source: str, expected: str) -> 
 
 
 @pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("select :a, :b, :a", "select ((%(a)s)::text), ((%(b)s)::text), ((%(a)s)::text)"),
+        (
+            "select ':a', 5 % 7 + :a -- %s",
+            "select ':a', 5 %% 7 + ((%(a)s)::text) -- %%s",
+        ),
+        ("select 100 % 7", "select 100 % 7"),
+    ],
+)
+def test_a_template_is_for_values_that_are_put_in(source: str, expected: str) -> None:
+    assert parse(source, lambda name: "text").template == expected
+
+
+@pytest.mark.parametrize(
     ("source", "complaint"),
     [
         ("select 1\n+ 'open", "line 2: ' is never closed"),

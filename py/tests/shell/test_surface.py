@@ -1,5 +1,7 @@
 """Surfaces: what an author declares, and what is refused when it is declared."""
 
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from pgplane import client
 from pgplane.errors import Refusal
 from pgplane.session import RawJson
 from pgplane.sqlfile import SqlFileError
-from pgplane.surface import Envelope, Params, Surface
+from pgplane.surface import Blob, BlobRef, Envelope, Params, Surface, Work
 
 from ..conftest import ClientDatabase
 
@@ -83,6 +85,101 @@ def test_an_answer_is_tagged_by_client_actor_and_what_the_author_adds() -> None:
     assert operation.cache_tags(params, ADA) == ("c:acme", "u:ada", "s:x")
     nobody = ADA.model_copy(update={"actor": None})
     assert operation.cache_tags(params, nobody) == ("c:acme", "s:x")
+
+
+class Told:
+    """Work that remembers what it was given."""
+
+    def __init__(self) -> None:
+        self.csv: list[tuple[object, ...]] = []
+
+    def progress(self, done: int, total: int | None = None, message: str | None = None) -> None:
+        raise AssertionError("nobody tells progress here")
+
+    def blob(
+        self, content_type: str, filename: str | None = None
+    ) -> AbstractAsyncContextManager[Blob]:
+        raise AssertionError("nobody writes a blob by hand here")
+
+    async def copy_csv(
+        self,
+        client: AsyncConnection[Any],
+        query: str,
+        values: Sequence[object] | Mapping[str, object] | None,
+        filename: str,
+    ) -> BlobRef:
+        self.csv.append((client, query, values, filename))
+        return {"blobRef": {"blob": 1}}
+
+
+NOBODY: Any = object()
+"""A connection that no handler here uses."""
+
+
+async def answered(surface: Surface, name: str, work: Work, params: Params) -> object:
+    operation = surface.get(name)
+    assert operation is not None
+    return await operation.answer(params, ADA, NOBODY, work)
+
+
+async def test_a_handler_with_a_fourth_parameter_is_given_its_work() -> None:
+    surface, told = Surface("test"), Told()
+
+    @surface.operation("worker")
+    async def worker(
+        params: Search, envelope: Envelope, client: AsyncConnection[Any], work: Work
+    ) -> object:
+        return work
+
+    @surface.operation("plain")
+    async def plain(
+        params: Search, envelope: Envelope, client: AsyncConnection[Any], limit: int = 7
+    ) -> object:
+        return limit
+
+    @surface.operation("greedy")
+    async def greedy(params: Search, *others: object) -> object:
+        return len(others)
+
+    assert await answered(surface, "worker", told, Search()) is told
+    assert await answered(surface, "plain", told, Search()) == 7, "its own default"
+    assert await answered(surface, "greedy", told, Search()) == 2
+
+
+async def test_a_sql_file_that_is_an_export_answers_with_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "all.sql"
+    path.write_text("select '5 %' where :search::text is null and 'x' = any (:scope) and :from > 1")
+    surface, told = Surface("test"), Told()
+    surface.sql_operation("all", path, Search, csv=True, ttl_seconds=60)
+    operation = surface.get("all")
+    assert operation is not None
+    assert operation.ttl_seconds == 60
+    assert await answered(surface, "all", told, Search(search="it's")) == {"blobRef": {"blob": 1}}
+    assert told.csv == [
+        (
+            NOBODY,
+            "select '5 %%' where ((%(search)s)::text)::text is null"
+            " and 'x' = any (((%(scope)s)::text[])) and ((%(from)s)::bigint) > 1",
+            {"search": "it's", "scope": ["EWR", "JFK"], "from": 0},
+            "all.csv",
+        )
+    ]
+
+
+def test_an_option_that_is_none_is_refused() -> None:
+    with pytest.raises(TypeError, match="tll_seconds"):
+        Surface("test").operation("find", tll_seconds=60)(answer)  # type: ignore[call-arg]
+
+
+def test_who_keeps_answers_is_told_of_each_tag_that_is_invalidated() -> None:
+    surface = Surface("test")
+    surface.invalidate("nobody is told")
+    first: list[str] = []
+    second: list[str] = []
+    surface.on_invalidate(first.append)
+    surface.on_invalidate(second.append)
+    surface.invalidate("c:acme")
+    assert first == second == ["c:acme"]
 
 
 class Open(Params):

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from pgplane.worker.cache import SingleFlight, TtlCache
+from pgplane.worker.cache import MARKS, SingleFlight, TtlCache
 
 
 class Clock:
@@ -87,6 +87,64 @@ def test_a_cache_of_no_entries_keeps_nothing(clock: Clock) -> None:
     assert not put(cache, "a")
 
 
+def test_beyond_its_bytes_the_oldest_entries_go_first(clock: Clock) -> None:
+    cache: TtlCache[str] = TtlCache(entries=3, capacity=10, size=len, clock=clock)
+    for key in ("aaaa", "bbbb"):
+        assert put(cache, key)
+    assert put(cache, "ccc")
+    assert [cache.get(key) for key in ("aaaa", "bbbb", "ccc")] == [None, "BBBB", "CCC"]
+    assert put(cache, "bbbb"), "a value that is renewed takes its own room"
+    assert cache.get("ccc") == "CCC"
+    for key in ("d", "e"):
+        assert put(cache, key)
+    assert [cache.get(key) for key in ("ccc", "bbbb", "d", "e")] == [None, "BBBB", "D", "E"]
+
+
+def test_what_is_larger_than_the_cache_may_be_is_not_kept_and_drives_nothing_out(
+    clock: Clock,
+) -> None:
+    cache: TtlCache[str] = TtlCache(entries=3, capacity=10, size=len, clock=clock)
+    assert put(cache, "aaaa")
+    assert not put(cache, "x" * 11)
+    assert cache.get("aaaa") == "AAAA"
+    assert put(cache, "x" * 10)
+    nothing: TtlCache[str] = TtlCache(entries=3, capacity=0, size=len, clock=clock)
+    assert not put(nothing, "a")
+
+
+def test_a_value_is_dropped_only_where_it_is_the_one_that_is_kept(cache: TtlCache[str]) -> None:
+    put(cache, "a")
+    kept = cache.get("a")
+    assert kept is not None
+    cache.drop("a", "another")
+    assert cache.get("a") is kept
+    cache.drop("a", kept)
+    assert cache.get("a") is None
+    cache.drop("a", kept)
+
+
+def test_dropped_tags_are_forgotten_and_stay_dropped(cache: TtlCache[str]) -> None:
+    put(cache, "dropped", "t:0")
+    put(cache, "kept", "t:other")
+    computing = cache.as_of()
+    for n in range(MARKS + 1):
+        cache.invalidate(f"t:{n}")
+    assert cache.marks == 0
+    assert cache.get("dropped") is None
+    assert cache.get("kept") == "KEPT"
+    assert not cache.put("late", "LATE", ttl=10, tags=["t:0"], as_of=computing)
+    assert put(cache, "anew", "t:0")
+    assert cache.get("anew") == "ANEW"
+
+
+def test_a_tag_that_is_dropped_again_and_again_is_one_mark(cache: TtlCache[str]) -> None:
+    put(cache, "kept", "t:other")
+    for _ in range(2 * MARKS):
+        cache.invalidate("t")
+    assert cache.marks == 1
+    assert cache.get("kept") == "KEPT"
+
+
 class Computation:
     """A computation that ends when the test says so."""
 
@@ -164,3 +222,29 @@ async def test_a_fresh_caller_joins_only_a_fresh_computation() -> None:
         ("fresh", True),
         ("fresh", True),
     ]
+
+
+async def test_a_value_that_is_not_settled_yet_is_shared_until_it_is() -> None:
+    settling: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+    flights: SingleFlight[str] = SingleFlight(lambda _: settling)
+    first, second = Computation(), Computation()
+    first.end.set_result("first")
+    second.end.set_result("second")
+    assert await flights.run("k", first) == ("first", False)
+    assert await flights.run("k", second) == ("first", True)
+    settling.set_result(True)
+    await asyncio.sleep(0)
+    assert await flights.run("k", second) == ("second", False)
+    assert (first.started, second.started) == (1, 1)
+
+
+async def test_a_value_that_comes_out_false_is_not_shared_from_then_on() -> None:
+    settling: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+    flights: SingleFlight[str] = SingleFlight(lambda value: settling if value == "first" else None)
+    first, second = Computation(), Computation()
+    first.end.set_result("first")
+    assert await flights.run("k", first) == ("first", False)
+    second.end.set_result("second")
+    settling.set_result(False)  # and nothing else happens before the next one asks
+    assert await flights.run("k", second) == ("second", False)
+    assert (first.started, second.started) == (1, 1)

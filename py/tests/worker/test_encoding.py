@@ -50,7 +50,7 @@ class Point:
     ],
 )  # fmt: skip
 def test_values_keep_their_digits(value: object, expected: str) -> None:
-    assert encode(value) == (expected, 0)
+    assert encode(value) == (expected.encode(), 0)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_values_keep_their_digits(value: object, expected: str) -> None:
 def test_what_json_cannot_hold_is_replaced_and_counted(
     value: object, expected: str, replaced: int
 ) -> None:
-    assert encode(value) == (expected, replaced)
+    assert encode(value) == (expected.encode(), replaced)
     json.loads(expected)
 
 

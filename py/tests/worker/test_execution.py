@@ -15,17 +15,13 @@ from pgplane import ledger, session
 from pgplane.errors import HttpError, TooLarge
 from pgplane.ledger.records import Claim
 from pgplane.surface import Envelope, Params, Surface
+from pgplane.worker import execution
+from pgplane.worker.answers import RESULT_BYTES, Answer, Completion, failure
 from pgplane.worker.cache import TtlCache
-from pgplane.worker.execution import (
-    RESULT_BYTES,
-    Answer,
-    Completion,
-    Executor,
-    UnknownOperationError,
-    failure,
-)
+from pgplane.worker.execution import Executor, UnknownOperationError
 
 from ..conftest import ClientDatabase
+from ..support.scripted import ScriptedConnection
 
 
 class Ask(Params):
@@ -50,7 +46,9 @@ class Desk:
         self.open.set()
         self.surface = Surface("desk")
         self.cache: TtlCache[Answer] = TtlCache()
-        self.executor = Executor(self.surface, Lender(connection), self.cache)
+        self.ledger = ScriptedConnection(put_blob=[1], append_blob=[2])
+        self.pool = Lender(connection)
+        self.executor = Executor(self.surface, self.pool, self.cache, self.ledger)
         for name, ttl, per_actor in (("ask", 60, False), ("live", 0, False), ("own", 60, True)):
             self.surface.operation(name, ttl_seconds=ttl, per_actor=per_actor, gates=[in_scope])(
                 self.handle
@@ -70,9 +68,11 @@ class Lender:
 
     def __init__(self, connection: session.Connection) -> None:
         self._connection = connection
+        self.lent = 0
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[session.Connection]:
+        self.lent += 1
         yield self._connection
 
 
@@ -121,7 +121,7 @@ def refusal(completion: Completion) -> dict[str, Any]:
 async def test_an_answer_is_cached_for_its_time_to_live(desk: Desk) -> None:
     first = await desk.executor.execute(claim())
     second = await desk.executor.execute(claim())
-    assert first == Completion(Answer(result='{"origin":"EWR","padding":""}'))
+    assert first == Completion(Answer(result=b'{"origin":"EWR","padding":""}'))
     assert second == Completion(first.answer, "hit")
     assert len(desk.calls) == 1
 
@@ -155,6 +155,75 @@ async def test_a_gate_stands_before_the_cache_too(desk: Desk) -> None:
         "message": "EWR is not in your scope",
     }
     assert completion.cache is None
+
+
+class Permission:
+    """A gate that looks into the client database."""
+
+    def __init__(self, client_db: ClientDatabase) -> None:
+        self._owner = client_db.owner
+        self.asked = 0
+        self._tell("create table permission (client text)")
+
+    def give(self) -> None:
+        self._tell("insert into permission values ('acme')")
+
+    def take_away(self) -> None:
+        self._tell("delete from permission")
+
+    async def check(self, params: Ask, envelope: Envelope, client: AsyncConnection[Any]) -> None:
+        self.asked += 1
+        cursor = await client.execute("select from permission where client = %s", [envelope.client])
+        if await cursor.fetchone() is None:
+            raise HttpError(403, "NO_PERMISSION", "you may not see this any more")
+
+    def _tell(self, statement: str) -> None:
+        with psycopg.connect(self._owner) as owner:
+            owner.execute(statement.encode())
+
+
+async def test_a_permission_taken_away_between_two_calls_keeps_the_cached_answer_back(
+    desk: Desk, client_db: ClientDatabase
+) -> None:
+    permission = Permission(client_db)
+    permission.give()
+    desk.surface.operation("guarded", ttl_seconds=60, gates=[permission.check])(desk.handle)
+    assert (await desk.executor.execute(claim("guarded"))).cache is None
+    assert (await desk.executor.execute(claim("guarded"))).cache == "hit"
+    permission.take_away()
+    completion = await desk.executor.execute(claim("guarded"))
+    assert refusal(completion)["code"] == "NO_PERMISSION"
+    assert completion.cache is None
+    permission.give()
+    assert (await desk.executor.execute(claim("guarded"))).cache == "hit"
+    assert len(desk.calls) == 1
+    assert permission.asked == 4
+
+
+async def test_gates_run_in_their_order_and_those_that_read_share_a_connection(
+    desk: Desk, client_db: ClientDatabase
+) -> None:
+    permission = Permission(client_db)
+    desk.surface.operation("guarded", gates=[in_scope, permission.check, permission.check])(
+        desk.handle
+    )
+    outsider = '{"client": "acme", "actor": "eve", "staff": false, "scope": ["LGA"]}'
+    stranger = await desk.executor.execute(claim("guarded", envelope=outsider))
+    assert refusal(stranger)["code"] == "OUT_OF_SCOPE"
+    assert (permission.asked, desk.pool.lent) == (0, 0), "a gate before it has refused"
+    permission.give()
+    await desk.executor.execute(claim("guarded"))
+    assert (permission.asked, desk.pool.lent) == (2, 2), "one for the gates, one for the handler"
+
+
+async def test_a_gate_may_be_a_coroutine_without_a_connection(desk: Desk) -> None:
+    async def closed(params: Ask, envelope: Envelope) -> None:
+        await asyncio.sleep(0)
+        raise HttpError(403, "CLOSED", "come back tomorrow")
+
+    desk.surface.operation("closed", gates=[closed])(desk.handle)
+    assert refusal(await desk.executor.execute(claim("closed")))["code"] == "CLOSED"
+    assert desk.calls == []
 
 
 async def test_a_refusal_is_not_cached(desk: Desk) -> None:
@@ -192,6 +261,14 @@ async def test_an_invalidated_answer_is_computed_again(
     assert (await desk.executor.execute(claim(operation))).cache is None
 
 
+async def test_the_surface_invalidates_what_its_workers_keep(desk: Desk) -> None:
+    await desk.executor.execute(claim())
+    desk.surface.invalidate("c:umbrella")
+    assert (await desk.executor.execute(claim())).cache == "hit"
+    desk.surface.invalidate("c:acme")
+    assert (await desk.executor.execute(claim())).cache is None
+
+
 async def test_an_answer_computed_before_an_invalidation_is_not_kept(desk: Desk) -> None:
     desk.open.clear()
     computing = asyncio.create_task(desk.executor.execute(claim()))
@@ -212,11 +289,44 @@ async def test_jobs_of_one_key_at_once_are_computed_once(desk: Desk) -> None:
     assert len(desk.calls) == 1
 
 
-async def test_a_result_above_the_limit_is_a_clear_answer(desk: Desk) -> None:
-    payload = refusal(await desk.executor.execute(claim(size=RESULT_BYTES)))
+async def test_a_result_that_no_caller_could_read_as_a_blob_is_a_clear_answer(desk: Desk) -> None:
+    payload = refusal(await desk.executor.execute(claim(key=None, size=RESULT_BYTES)))
     assert (payload["status"], payload["code"]) == (413, "RESULT_TOO_LARGE")
     assert payload["bytes"] > RESULT_BYTES
-    assert (await desk.executor.execute(claim(size=RESULT_BYTES))).cache is None
+
+
+async def test_a_result_above_the_limit_becomes_a_blob(desk: Desk) -> None:
+    asked = claim(size=RESULT_BYTES)
+    answer = (await desk.executor.execute(asked)).answer
+    (_, _, content_type, filename, begun), (*_, rest) = (
+        *desk.ledger.called("put_blob"),
+        *desk.ledger.called("append_blob"),
+    )
+    text = begun + rest
+    assert json.loads(text) == {"origin": "EWR", "padding": "x" * RESULT_BYTES}
+    assert (content_type, filename) == ("application/json", None)
+    assert answer.result is not None
+    assert json.loads(answer.result) == {
+        "blobRef": {
+            "blob": 1,
+            "contentType": "application/json",
+            "filename": None,
+            "size": len(text),
+            "whole": True,
+        }
+    }
+    assert answer.origin is not None
+    assert answer.origin.fence == (asked.job_id, asked.attempt)
+
+
+async def test_a_result_above_the_bound_of_memory_is_refused_with_advice(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(execution, "WHOLE_BYTES", RESULT_BYTES + 10)
+    payload = refusal(await desk.executor.execute(claim(size=RESULT_BYTES)))
+    assert (payload["status"], payload["code"]) == (413, "RESULT_TOO_LARGE")
+    assert "Work.blob" in payload["message"]
+    assert desk.ledger.calls == []
 
 
 @pytest.mark.parametrize(("size", "kept"), [(RESULT_BYTES, True), (RESULT_BYTES + 1, False)])

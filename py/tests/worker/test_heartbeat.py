@@ -1,6 +1,7 @@
 """The heartbeat: renewals in one call, what it learns from them, and outages."""
 
 import asyncio
+import dataclasses
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from pgplane.errors import Unavailable
-from pgplane.ledger.records import Renewal
+from pgplane.ledger.records import Claim, Renewal
 from pgplane.worker import heartbeat as module
 from pgplane.worker.heartbeat import Heartbeat
 from pgplane.worker.held import HeldJob
@@ -154,14 +155,14 @@ async def test_a_claim_whose_lease_ends_otherwise_than_others_is_renewed_at_once
     there = datetime.now(UTC) + timedelta(hours=5)  # by a clock that is far ahead of ours
     async with beating(ledger, held) as heartbeat:
         for beats in (1, 2):  # of the lease that was learnt by the first beat, no claim was seen
-            heartbeat.claimed(there + long)
+            heartbeat.claimed(until(there + long))
             await ledger.until_called("renew_leases", beats)
             await settled()
             assert heartbeat.lease_seconds == 60
-        heartbeat.claimed(there + long)
+        heartbeat.claimed(until(there + long))
         await settled()
         assert len(ledger.called("renew_leases")) == 2, "another like it asks for nothing"
-        heartbeat.claimed(there + short)
+        heartbeat.claimed(until(there + short))
         await ledger.until_called("renew_leases", 3)
         await settled()
         assert heartbeat.lease_seconds == 9
@@ -175,10 +176,45 @@ async def test_of_a_claim_that_has_ended_the_lease_is_learnt_from_the_queue() ->
         renew_leases=[[]],
     )
     async with beating(ledger, {}) as heartbeat:
-        heartbeat.claimed(datetime.now(UTC) + timedelta(seconds=6))
+        heartbeat.claimed(until(datetime.now(UTC) + timedelta(seconds=6)))
         await ledger.until_called("register_worker", 2)
         await settled()
         assert heartbeat.lease_seconds == 6
+
+
+async def test_it_beats_for_the_cancel_of_what_is_held_and_for_no_other() -> None:
+    held = {7: HeldJob(a_claim(7), 120)}
+    ledger = Watched(**registered(), renew_leases=[[Renewal(7, "cancelling", LEASE)], []])
+    async with beating(ledger, held) as heartbeat:
+        for others in ("", "1", "77,70,1", "7;8", "seven", "-7", "7.0"):
+            heartbeat.cancelled(others)
+        await settled()
+        assert ledger.called("renew_leases") == []
+        heartbeat.cancelled("1,7,9")
+        await ledger.until_called("renew_leases", 1)
+        await settled()
+    assert held[7].reason == "cancelling"
+
+
+async def test_it_beats_for_a_cancel_that_was_heard_before_its_claim() -> None:
+    held: dict[int, HeldJob] = {}
+    ledger = Watched(**registered(LEASE), renew_leases=[[], []])
+    ends = datetime.now(UTC) + LEASE
+    async with beating(ledger, held) as heartbeat:
+        heartbeat.claimed(until(ends))
+        await ledger.until_called("renew_leases", 1)  # for the first lease that is seen
+        await settled()
+        heartbeat.cancelled("5,7")
+        heartbeat.claimed(dataclasses.replace(until(ends), job_id=6))
+        await settled()
+        assert len(ledger.called("renew_leases")) == 1
+        heartbeat.claimed(dataclasses.replace(until(ends), job_id=7))
+        await ledger.until_called("renew_leases", 2)
+
+
+def until(lease_expires_at: datetime) -> Claim:
+    """A claim whose lease ends then."""
+    return dataclasses.replace(a_claim(), lease_expires_at=lease_expires_at)
 
 
 async def settled() -> None:

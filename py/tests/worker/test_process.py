@@ -1,9 +1,8 @@
 """A worker as a process: what it does to jobs, and what becomes of them when it dies."""
 
-import json
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from statistics import median
 
 import psycopg
@@ -12,54 +11,8 @@ import pytest
 from ..conftest import ClientDatabase
 from ..support.postgres import Server, for_role, install_plane
 from ..support.sessions import Stage
-from ..support.workers import ENVELOPE, QUEUE, Worker, running
-
-
-def prepare(connection: psycopg.Connection) -> None:
-    connection.execute(
-        "select plane.create_queue(p_queue => %s, p_lease => '30 s', p_backoff => '0 s')", [QUEUE]
-    )
-
-
-class Ledger:
-    """The queue database as its superuser sees it."""
-
-    def __init__(self, connection: psycopg.Connection) -> None:
-        self.connection = connection
-
-    def enqueue(self, operation: str, **params: object) -> int:
-        row = self.connection.execute(
-            "select job_id from plane.enqueue(p_queue => %s, p_operation => %s,"
-            " p_params => %s::jsonb, p_envelope => %s::jsonb)",
-            [QUEUE, operation, json.dumps(params), ENVELOPE],
-        ).fetchone()
-        assert row is not None
-        return int(row[0])
-
-    def held_by(self, worker: Worker, operation: str, **params: object) -> int:
-        """A new job, once this worker runs it."""
-        job_id = self.enqueue(operation, **params)
-        worker.event("job.started", job_id=job_id)
-        return job_id
-
-    def job(self, job_id: int) -> dict[str, object]:
-        cursor = self.connection.execute("select * from plane.jobs where id = %s", [job_id])
-        row = cursor.fetchone()
-        assert row is not None
-        assert cursor.description is not None
-        return {column.name: value for column, value in zip(cursor.description, row, strict=True)}
-
-    def set_lease(self, interval: str) -> None:
-        self.connection.execute(
-            "select plane.create_queue(p_queue => %s, p_lease => %s::interval)", [QUEUE, interval]
-        )
-
-
-@pytest.fixture
-def ledger(queue_db: str) -> Iterator[Ledger]:
-    with psycopg.connect(queue_db, autocommit=True) as connection:
-        prepare(connection)
-        yield Ledger(connection)
+from ..support.workers import QUEUE, Worker, running
+from .onlooker import Ledger, prepare, until
 
 
 @pytest.fixture
@@ -284,13 +237,6 @@ def sleeping(client_db: ClientDatabase) -> int:
             " and datname = current_database() and pid <> pg_backend_pid()"
         ).fetchone() or (-1,)
     return int(count)
-
-
-def until(holds: Callable[[], bool]) -> None:
-    """Look until something holds, for ten seconds at most."""
-    ends = time.monotonic() + 10
-    while not holds():
-        assert time.monotonic() < ends, "it did not come true"
 
 
 def test_broken_connections_cost_no_job(ledger: Ledger, worker: Worker, stage: Stage) -> None:

@@ -1,19 +1,20 @@
 """Settlement: what became of a job, and how an outage is ridden out."""
 
 import json
+from contextlib import suppress
 
 import pytest
 
-from pgplane.errors import Busy, Invalid, TooLarge, Unavailable
+from pgplane.errors import Busy, Gone, Invalid, LedgerError, NotFound, TooLarge, Unavailable
 from pgplane.worker import settlement
-from pgplane.worker.execution import Answer, Completion
+from pgplane.worker.answers import Answer, Completion, Origin
 from pgplane.worker.held import HeldJob
-from pgplane.worker.settlement import Settlement
+from pgplane.worker.settlement import BlobsGoneError, Settlement
 
 from ..support.scripted import ScriptedConnection, a_claim
 
-DONE = Completion(Answer(result="1"))
-REFUSED = Completion(Answer(error='{"status": 404}'))
+DONE = Completion(Answer(result=b"1"))
+REFUSED = Completion(Answer(error=b'{"status": 404}'))
 OUTAGE = Unavailable("nobody there")
 
 
@@ -87,3 +88,46 @@ async def test_an_answer_above_the_ledgers_limit_is_answered_once(completion: Co
     error = json.loads(told["error"])
     assert (error["status"], error["code"]) == (413, "RESULT_TOO_LARGE")
     assert error["bytes"] == completion.answer.size
+
+
+async def test_an_answer_of_another_job_is_told_with_whose_blobs_it_names() -> None:
+    ledger = ScriptedConnection(complete_job=[True, True])
+    for origin in (Origin(3, 1), Origin(7, 2)):
+        completion = Completion(Answer(result=b"1", origin=origin), "hit")
+        assert await Settlement(ledger).complete(held(), completion) == "done"
+    shared, own = ledger.named("complete_job")
+    assert (shared["blobs_of"], own["blobs_of"]) == (3, None)
+
+
+@pytest.mark.parametrize("refusal", [NotFound("no such job"), Gone("the blobs have expired")])
+async def test_blobs_that_are_no_more_are_another_matter_than_a_rejected_result(
+    refusal: LedgerError,
+) -> None:
+    origin = Origin(3, 1)
+    ledger = ScriptedConnection(complete_job=[refusal])
+    with pytest.raises(BlobsGoneError) as gone:
+        await Settlement(ledger).complete(held(), Completion(Answer(b"1", origin=origin), "hit"))
+    assert gone.value.answer.origin is origin
+    assert not origin.kept.done(), "that is for its own attempt to say"
+
+
+@pytest.mark.parametrize(
+    ("answers", "kept"),
+    [
+        ({"complete_job": [True]}, True),
+        ({"complete_job": [False]}, False),
+        ({"complete_job": [Invalid("it cannot be kept")], "fail_job": ["pending"]}, False),
+        ({"complete_job": [TooLarge("it is limited"), True]}, False),
+        ({"complete_job": [ZeroDivisionError()]}, False),
+    ],
+    ids=["done", "lost", "rejected", "shortened", "crashed"],
+)
+async def test_who_shares_blobs_is_told_whether_their_attempt_completed_its_job(
+    answers: dict[str, list[object]], kept: bool
+) -> None:
+    origin = Origin(7, 2)
+    completion = Completion(Answer(result=b"1", origin=origin))
+    with suppress(ZeroDivisionError):
+        await Settlement(ScriptedConnection(**answers)).complete(held(), completion)
+    assert origin.kept.done()
+    assert origin.kept.result() is kept

@@ -22,18 +22,19 @@ _SMALLEST, _LARGEST = -(2**63), 2**64 - 1
 
 
 class Encoded(NamedTuple):
-    """JSON text, and how many values were replaced: NaN, ±∞ by null, lone surrogates by U+FFFD."""
+    """JSON text (UTF-8), and how many values were replaced: NaN and ±∞ by null, lone surrogates by
+    U+FFFD."""
 
-    text: str
+    text: bytes
     replaced: int
 
 
 def encode(value: object) -> Encoded:
     """Raises TypeError, which names the type, for a value that JSON has no form for."""
     if isinstance(value, RawJson):
-        return Encoded(value.decode(), 0)
+        return Encoded(bytes(value), 0)
     cleaner = _Cleaner()
-    text = orjson.dumps(cleaner.clean(value), option=_OPTIONS).decode()
+    text = orjson.dumps(cleaner.clean(value), option=_OPTIONS)
     return Encoded(text, cleaner.replaced)
 
 

@@ -1,12 +1,10 @@
 """Execution: one claimed job from its params to its answer."""
 
-from collections.abc import Iterator
-from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import Any, Protocol
 
-import orjson
-import psycopg
 from psycopg import AsyncConnection
 from pydantic import ValidationError
 
@@ -14,36 +12,19 @@ from pgplane import logs
 from pgplane.client import reading
 from pgplane.errors import Refusal
 from pgplane.ledger.records import Claim
-from pgplane.surface import Envelope, Operation, Params, Surface, invalid_params
+from pgplane.operation import Envelope, Operation, Params, invalid_params
+from pgplane.surface import Surface
+from pgplane.worker.answers import RESULT_BYTES, Answer, Completion, refused, too_large
 from pgplane.worker.cache import SingleFlight, TtlCache
+from pgplane.worker.connection import WarmConnection
 from pgplane.worker.encoding import encode
+from pgplane.worker.output import Output
 
-RESULT_BYTES = 1024 * 1024
-"""What the ledger keeps inline; here, so that nothing larger is sent there or cached."""
-MESSAGE_LENGTH = 500
+WHOLE_BYTES = 64 * 1024 * 1024
+"""The largest result that becomes a blob by itself: it is in memory, and at the caller again."""
+JSON = "application/json"
 
 log = logs.get("job")
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a job is completed with, as JSON text: a result, or the payload of a refusal."""
-
-    result: str | None = None
-    error: str | None = None
-
-    @property
-    def size(self) -> int:
-        """Bytes of its text."""
-        return len((self.result or self.error or "").encode())
-
-
-@dataclass(frozen=True, slots=True)
-class Completion:
-    """An answer and where it came from: `hit`, `coalesced`, or None, computed for this job."""
-
-    answer: Answer
-    cache: Literal["hit", "coalesced"] | None = None
 
 
 class UnknownOperationError(Exception):
@@ -57,13 +38,20 @@ class Pool(Protocol):
 
 
 class Executor:
-    """Runs a surface's operations over a pool of read-only connections."""
+    """Runs a surface's operations over a pool of read-only connections.
 
-    def __init__(self, surface: Surface, pool: Pool, cache: TtlCache[Answer]) -> None:
+    `outputs` is the connection to the queue database that handlers send blobs and progress by.
+    """
+
+    def __init__(
+        self, surface: Surface, pool: Pool, cache: TtlCache[Answer], outputs: WarmConnection
+    ) -> None:
         self._surface = surface
         self._pool = pool
         self._cache = cache
-        self._flights: SingleFlight[Answer] = SingleFlight()
+        self._outputs = outputs
+        self._flights: SingleFlight[Answer] = SingleFlight(lambda answer: answer.settling)
+        surface.on_invalidate(cache.invalidate)
 
     def operation(self, claim: Claim) -> Operation:
         """The job's operation. Raises UnknownOperationError."""
@@ -75,63 +63,111 @@ class Executor:
             )
         return operation
 
-    async def execute(self, claim: Claim) -> Completion:
-        """The job's answer; an expected refusal is one. Raises whatever else a handler raises."""
+    async def execute(self, claim: Claim, *, past_cache: bool = False) -> Completion:
+        """The job's answer; an expected refusal is one. Raises whatever else a handler raises.
+
+        `past_cache`: it is computed for this job, whoever else has it or computes it.
+        """
         try:
-            return await self._execute(claim)
+            return await self._execute(claim, past_cache)
         except (SystemExit, KeyboardInterrupt) as error:  # they would end the worker
             raise RuntimeError(f"the operation raised {type(error).__name__}") from error
 
-    async def _execute(self, claim: Claim) -> Completion:
+    def forget(self, claim: Claim, answer: Answer) -> None:
+        """Drop an answer from the cache: what it names is gone."""
+        if claim.cache_key is not None:
+            self._cache.drop(claim.cache_key, answer)
+
+    async def _execute(self, claim: Claim, past_cache: bool) -> Completion:
         operation = self.operation(claim)
         try:
             envelope = _envelope(claim, operation)
             params = operation.params.model_validate_json(claim.params)
-            for gate in operation.gates:
-                gate(params, envelope)
+            await self._pass_gates(operation, params, envelope)
         except Refusal as refusal:
-            return Completion(_refused(refusal))
+            return Completion(refused(refusal))
         except ValidationError as invalid:
-            return Completion(_refused(invalid_params(*_wrong_fields(invalid))))
-        if claim.cache_key is None:
-            return Completion(await self._compute(operation, params, envelope, claim))
+            return Completion(refused(invalid_params(*_wrong_fields(invalid))))
+
+        async def compute() -> Answer:
+            return await self._compute(operation, params, envelope, claim)
+
+        if claim.cache_key is None or past_cache:
+            return Completion(await compute())
         if not claim.fresh and (kept := self._cache.get(claim.cache_key)):
             return Completion(kept, "hit")
-        answer, shared = await self._flights.run(
-            claim.cache_key,
-            lambda: self._compute(operation, params, envelope, claim),
-            fresh=claim.fresh,
-        )
-        return Completion(answer, "coalesced" if shared else None)
+        while True:
+            answer, shared = await self._flights.run(claim.cache_key, compute, fresh=claim.fresh)
+            if not shared:
+                return Completion(answer)
+            if answer.origin is not None and answer.origin.job_id == claim.job_id:
+                return Completion(await compute())  # an attempt that this one has replaced
+            if answer.settling is None or await asyncio.shield(answer.settling):
+                return Completion(answer, "coalesced")
+
+    async def _pass_gates(self, operation: Operation, params: Params, envelope: Envelope) -> None:
+        async with AsyncExitStack() as stack:
+            lent: list[AsyncConnection[Any]] = []
+
+            async def lend() -> AsyncConnection[Any]:
+                if not lent:
+                    lent.append(await stack.enter_async_context(self._reading(operation)))
+                return lent[0]
+
+            await operation.check(params, envelope, lend)
+
+    @asynccontextmanager
+    async def _reading(self, operation: Operation) -> AsyncIterator[AsyncConnection[Any]]:
+        async with (
+            self._pool.connection() as connection,
+            # The worker's clock stops the handler, the server's is for a worker that is gone.
+            reading(connection, operation.timeout_seconds + 1) as client,
+        ):
+            yield client
 
     async def _compute(
         self, operation: Operation, params: Params, envelope: Envelope, claim: Claim
     ) -> Answer:
         as_of = self._cache.as_of()
+        output = Output(self._outputs, claim.job_id, claim.attempt)
         try:
-            async with (
-                self._pool.connection() as connection,
-                # The worker's clock stops the handler, the server's is for a worker that is gone.
-                reading(connection, operation.timeout_seconds + 1) as client,
-            ):
-                value = await operation.handler(params, envelope, client)
+            async with self._reading(operation) as client:
+                value = await operation.answer(params, envelope, client, output)
+            answer = await self._answer(value, claim, output)
         except Refusal as refusal:
-            return _refused(refusal)
+            return refused(refusal, output.origin)
+        finally:
+            output.close()
+        key = claim.cache_key
+        if key is None or answer.error is not None:
+            return answer
+        tags = operation.cache_tags(params, envelope)
+
+        def keep(settled: asyncio.Future[bool] | None) -> None:
+            if settled is None or settled.result():
+                self._cache.put(key, answer, ttl=operation.ttl_seconds, tags=tags, as_of=as_of)
+
+        if answer.settling is None:
+            keep(None)
+        else:
+            answer.settling.add_done_callback(keep)
+        return answer
+
+    async def _answer(self, value: object, claim: Claim, output: Output) -> Answer:
+        """What a handler returned, as the ledger takes it; what is too large for it is a blob."""
         text, replaced = encode(value)
         if replaced:
             log.warning("result.altered", job_id=claim.job_id, replaced=replaced)
-        answer = Answer(result=text)
-        if answer.size > RESULT_BYTES:
-            return too_large(operation.name, answer)
-        if claim.cache_key is not None:
-            self._cache.put(
-                claim.cache_key,
-                answer,
-                ttl=operation.ttl_seconds,
-                tags=operation.cache_tags(params, envelope),
-                as_of=as_of,
-            )
-        return answer
+        if len(text) <= RESULT_BYTES:
+            return Answer(result=text, origin=output.origin)
+        if claim.cache_key is None:  # no request, so it has no scope, and nobody could read a blob
+            return too_large(claim.operation, len(text))
+        if len(text) > WHOLE_BYTES:
+            return too_large(claim.operation, len(text), "its handler can write it by Work.blob")
+        async with output.blob(JSON) as blob:
+            await blob.write(text)
+        whole = blob.ref["blobRef"] | {"whole": True}
+        return Answer(result=encode({"blobRef": whole}).text, origin=output.origin)
 
 
 def _envelope(claim: Claim, operation: Operation) -> Envelope:
@@ -144,40 +180,6 @@ def _envelope(claim: Claim, operation: Operation) -> Envelope:
     return envelope if operation.per_actor else envelope.model_copy(update={"actor": None})
 
 
-def _refused(refusal: Refusal) -> Answer:
-    return Answer(error=encode(refusal.payload()).text)
-
-
 def _wrong_fields(invalid: ValidationError) -> Iterator[tuple[str, str]]:
     for one in invalid.errors(include_url=False, include_context=False, include_input=False):
         yield ".".join(map(str, one["loc"])), one["msg"].removeprefix("Value error, ")
-
-
-def too_large(operation: str, answer: Answer) -> Answer:
-    """The refusal that stands in for an answer which the ledger does not keep."""
-    message = (
-        f"the answer of {operation} has {answer.size} bytes, too many to be kept; ask for less"
-    )
-    return _refused(Refusal(413, "RESULT_TOO_LARGE", message, bytes=answer.size))
-
-
-def failure(error: BaseException) -> str:
-    """The payload `{code, message, type}` of a failed attempt: no traceback, no credentials.
-
-    Of a database error only the primary message is kept: its detail may quote rows.
-    """
-    code = "FAILED"
-    try:
-        message = str(error)
-    except Exception:  # a handler's own exception may have no words
-        message = ""
-    if isinstance(error, psycopg.Error) and error.diag.message_primary:
-        message, code = error.diag.message_primary, f"SQL_{error.sqlstate}"
-    message = logs.mask(message).strip().split("\n", 1)[0][:MESSAGE_LENGTH]
-    kind = type(error).__name__
-    return encode({"code": code, "message": message or kind, "type": kind}).text
-
-
-def stopped(code: str, message: str) -> str:
-    """The payload of an attempt that this worker itself ended."""
-    return orjson.dumps({"code": code, "message": message, "type": "Stopped"}).decode()

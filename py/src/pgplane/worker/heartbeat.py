@@ -3,17 +3,20 @@
 import asyncio
 import random
 import time
+from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import datetime
 
 from pgplane import ledger, logs
 from pgplane.errors import LedgerError
+from pgplane.ledger.records import Claim
 from pgplane.worker.connection import WarmConnection
 from pgplane.worker.held import HeldJob
 
 LONGEST_SECONDS = 60.0
 RETRY_SECONDS = 1.0
+OTHERS = 1000
+"""How many of the last cancelled jobs are remembered that were not held when that was heard."""
 
 log = logs.get("worker")
 
@@ -40,6 +43,7 @@ class Heartbeat:
         self._held = held
         self._sweep_seconds = sweep_seconds
         self._soon = asyncio.Event()
+        self._others: deque[str] = deque(maxlen=OTHERS)
         self._reachable = True
         self._lead = 0.0
         self._in_doubt = False
@@ -51,16 +55,30 @@ class Heartbeat:
         await self._connection.call(ledger.register_manifest, self._queue, self._manifest)
 
     def soon(self) -> None:
-        """Beat now: a cancel may have come in."""
+        """Beat now: something may have been missed."""
         self._soon.set()
 
-    def claimed(self, lease_expires_at: datetime) -> None:
-        """A claim's lease: where it ends sooner or later than others did, an admin has changed it.
+    def cancelled(self, job_ids: str) -> None:
+        """These jobs (as notified, with commas) are cancelled: beat now if one of them is held.
+
+        All workers of all queues hear of each cancel, and this one's claim may be on its way.
+        """
+        heard = job_ids.split(",")
+        if {str(job_id) for job_id in self._held}.isdisjoint(heard):
+            self._others.extend(heard)
+        else:
+            self.soon()
+
+    def claimed(self, claim: Claim) -> None:
+        """A claim: its job may have been cancelled already. And where its lease ends sooner or
+        later than others did, an admin has changed that.
 
         Ends are compared with each other, by this process's clock, since the ledger's may differ.
         The first one is beaten for, too: the lease may have changed since it was learnt.
         """
-        lead = lease_expires_at.timestamp() - time.monotonic()
+        if str(claim.job_id) in self._others:
+            self.soon()
+        lead = claim.lease_expires_at.timestamp() - time.monotonic()
         if abs(lead - self._lead) > self.lease_seconds * 0.2:
             self._lead = lead
             self._in_doubt = True

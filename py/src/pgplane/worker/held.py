@@ -6,7 +6,7 @@ from typing import Literal
 
 from pgplane import logs
 from pgplane.ledger.records import Claim
-from pgplane.worker.execution import Completion
+from pgplane.worker.answers import Completion
 
 log = logs.get("job")
 

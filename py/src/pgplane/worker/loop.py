@@ -2,17 +2,20 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 
 from pgplane import ledger, logs
-from pgplane.errors import LedgerError
+from pgplane.errors import Conflict, LedgerError
 from pgplane.ledger.records import Claim
+from pgplane.worker.answers import Completion, failure, stopped
 from pgplane.worker.connection import WarmConnection
-from pgplane.worker.execution import Executor, UnknownOperationError, failure, stopped
+from pgplane.worker.execution import Executor, UnknownOperationError
 from pgplane.worker.heartbeat import Heartbeat
 from pgplane.worker.held import HeldJob
-from pgplane.worker.settlement import Settlement
+from pgplane.worker.settlement import BlobsGoneError, Settlement
+from pgplane.worker.telemetry import Meter, Run
 
 IDLE_SECONDS = 2.0
 OUTAGE_SECONDS = 5.0
@@ -35,6 +38,7 @@ class ClaimLoop:
         settlement: Settlement,
         heartbeat: Heartbeat,
         held: dict[int, HeldJob],
+        tell: Callable[[Run], None],
         concurrency: int,
         idle_seconds: float,
         grace_seconds: float,
@@ -46,6 +50,7 @@ class ClaimLoop:
         self._settlement = settlement
         self._heartbeat = heartbeat
         self._held = held
+        self._tell = tell
         self._concurrency = concurrency
         self._idle_seconds = idle_seconds
         self._grace_seconds = grace_seconds
@@ -101,7 +106,7 @@ class ClaimLoop:
             return None
 
     def _start(self, claim: Claim) -> None:
-        self._heartbeat.claimed(claim.lease_expires_at)
+        self._heartbeat.claimed(claim)
         older = self._held.get(claim.job_id)
         if older is not None and claim.cache_key is None:
             older.lose()  # with a cache key, this attempt shares what the older one computes
@@ -118,6 +123,7 @@ class ClaimLoop:
 
     async def _work(self, held: HeldJob) -> None:
         claim = held.claim
+        meter = Meter(claim, self._heartbeat.lease_seconds)
         queued = datetime.now(UTC) - claim.created_at
         about = {"job_id": claim.job_id, "attempt": claim.attempt, "operation": claim.operation}
         job_log.info(
@@ -135,6 +141,7 @@ class ClaimLoop:
             if self._held.get(claim.job_id) is held:
                 del self._held[claim.job_id]
         job_log.info("job.finished", **about, outcome=outcome, cache=cache, wall_ms=held.wall_ms)
+        self._tell(meter.run(outcome, cache, held.wall_ms))
 
     async def _settle(self, held: HeldJob) -> tuple[str, str | None]:
         """Run the handler and tell the ledger; the outcome, and where the answer came from."""
@@ -142,18 +149,31 @@ class ClaimLoop:
             limit = self._executor.operation(held.claim).timeout_seconds
         except UnknownOperationError as unknown:
             return await self._settlement.fail(held, failure(unknown)), None
-        execution = asyncio.create_task(self._executor.execute(held.claim))
+        try:
+            return await self._run(held, limit)
+        except BlobsGoneError as gone:
+            job_log.info("answer.expired", job_id=held.claim.job_id)
+            self._executor.forget(held.claim, gone.answer)
+            return await self._run(held, limit, past_cache=True)
+
+    async def _run(
+        self, held: HeldJob, limit: float, *, past_cache: bool = False
+    ) -> tuple[str, str | None]:
+        execution = asyncio.create_task(self._executor.execute(held.claim, past_cache=past_cache))
         ended = await held.outcome(execution, limit)
-        if ended is not None and not ended.cancelled():
+        if ended is None:
+            job_log.error("handler.deaf", job_id=held.claim.job_id, reason=held.reason)
+            execution.add_done_callback(_forsake)
+        elif not ended.cancelled():
             error = ended.exception()
             if error is None:
                 completion = ended.result()
                 return await self._settlement.complete(held, completion), completion.cache
-            if held.reason is None:
+            if isinstance(error, Conflict):  # so the ledger said when it was sent something
+                held.lose()
+            elif held.reason is None:
                 job_log.error("job.failed", job_id=held.claim.job_id, exc_info=error)
                 return await self._settlement.fail(held, failure(error)), None
-        elif ended is None:
-            job_log.error("handler.deaf", job_id=held.claim.job_id, reason=held.reason)
         return await self._settle_stopped(held, limit), None
 
     async def _settle_stopped(self, held: HeldJob, limit: float) -> str:
@@ -181,3 +201,11 @@ class ClaimLoop:
             held.stop("shutdown")
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=LAST_SECONDS)
+
+
+def _forsake(execution: asyncio.Task[Completion]) -> None:
+    """A handler that was given up has ended after all: nobody gets to share its blobs."""
+    if not execution.cancelled() and execution.exception() is None:
+        origin = execution.result().answer.origin
+        if origin is not None:
+            origin.settle(False)

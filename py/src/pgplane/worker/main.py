@@ -17,6 +17,7 @@ from pgplane.errors import Forbidden, LedgerError, NotFound, NotMigrated
 from pgplane.listener import Listener
 from pgplane.settings import Settings
 from pgplane.surface import Surface
+from pgplane.worker.answers import Answer
 from pgplane.worker.boot import (
     BootRefusedError,
     Places,
@@ -27,15 +28,18 @@ from pgplane.worker.boot import (
 )
 from pgplane.worker.cache import TtlCache
 from pgplane.worker.connection import WarmConnection
-from pgplane.worker.execution import Answer, Executor
+from pgplane.worker.execution import Executor
 from pgplane.worker.heartbeat import Heartbeat
 from pgplane.worker.held import HeldJob
 from pgplane.worker.loop import ClaimLoop
 from pgplane.worker.settlement import Settlement
+from pgplane.worker.telemetry import Send, Telemetry, to_ledger
 from pgplane.worker.upkeep import Upkeep
 
 UPKEEP_SECONDS = 600.0
 """How long a step of upkeep may take: it copies what stays of a range."""
+FLUSH_SECONDS = 1.0
+"""How long the telemetry of the last jobs may hold up the end."""
 
 log = logs.get("worker")
 
@@ -133,17 +137,19 @@ async def _work(
     stack: AsyncExitStack,
 ) -> None:
     worker = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
-    claims, settlements, beats = (
+    claims, settlements, beats, outputs = (
         WarmConnection(where.queue_url, application_name=f"pgplane worker {purpose}")
-        for purpose in ("claims", "settlements", "heartbeat")
+        for purpose in ("claims", "settlements", "heartbeat", "output")
     )
     rounds = WarmConnection(
         where.queue_url, application_name="pgplane worker upkeep", seconds=UPKEEP_SECONDS
     )
-    for connection in (claims, settlements, beats, rounds):
+    for connection in (claims, settlements, beats, outputs, rounds):
         stack.push_async_callback(connection.close)
     pool = await stack.enter_async_context(client.pool(where.client_url, size=settings.concurrency))
-    cache: TtlCache[Answer] = TtlCache(settings.cache_entries)
+    cache: TtlCache[Answer] = TtlCache(
+        settings.cache_entries, capacity=settings.cache_bytes, size=lambda answer: answer.size
+    )
     held: dict[int, HeldJob] = {}
     heartbeat = Heartbeat(
         beats,
@@ -154,15 +160,17 @@ async def _work(
         held=held,
         sweep_seconds=settings.sweep_seconds,
     )
+    telemetry = _telemetry(settings, where, worker, stack)
     await _register(heartbeat, where.queue)
     loop = ClaimLoop(
         claims,
         worker=worker,
         queue=where.queue,
-        executor=Executor(surface, pool, cache),
+        executor=Executor(surface, pool, cache, outputs),
         settlement=Settlement(settlements),
         heartbeat=heartbeat,
         held=held,
+        tell=telemetry.tell,
         concurrency=settings.concurrency,
         idle_seconds=settings.idle_ms / 1000,
         grace_seconds=settings.grace_seconds,
@@ -174,11 +182,25 @@ async def _work(
     log.info("worker.started", worker=worker, queue=where.queue, surface=surface.name)
     async with asyncio.TaskGroup() as tasks:
         upkeep = Upkeep(rounds, reap_seconds=settings.reap_seconds)
-        by_the_way = [tasks.create_task(work.run()) for work in (heartbeat, upkeep)]
+        by_the_way = [tasks.create_task(work.run()) for work in (heartbeat, upkeep, telemetry)]
         await loop.run()
+        await telemetry.flush(FLUSH_SECONDS)
         for task in by_the_way:
             task.cancel()
     log.info("worker.stopped", worker=worker, queue=where.queue)
+
+
+def _telemetry(settings: Settings, where: Places, worker: str, stack: AsyncExitStack) -> Telemetry:
+    runs = WarmConnection(where.queue_url, application_name="pgplane worker telemetry")
+    stack.push_async_callback(runs.close)
+    senders: dict[str, Send] = {"ledger": to_ledger(runs, where.queue, worker)}
+    if settings.telemetry_url is not None:
+        from pgplane.worker.webhook import Webhook  # its library, only where one is set
+
+        webhook = Webhook(settings.telemetry_url, where.queue, worker)
+        stack.push_async_callback(webhook.close)
+        senders["webhook"] = webhook.send
+    return Telemetry(senders)
 
 
 async def _register(heartbeat: Heartbeat, queue: str) -> None:
@@ -205,7 +227,7 @@ async def _register(heartbeat: Heartbeat, queue: str) -> None:
 def _listener(where: Places, loop: ClaimLoop, heartbeat: Heartbeat) -> Listener:
     def heard(channel: str, payload: str) -> None:
         if channel == "plane_cancel":
-            heartbeat.soon()
+            heartbeat.cancelled(payload)
         elif where.queue in payload.split(","):
             loop.wake()
 

@@ -5,15 +5,23 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from pgplane import ledger, logs
-from pgplane.errors import Busy, LedgerError, TooLarge, Unavailable
+from pgplane.errors import Busy, Gone, LedgerError, NotFound, TooLarge, Unavailable
+from pgplane.worker.answers import Answer, Completion, failure, too_large
 from pgplane.worker.connection import WarmConnection
-from pgplane.worker.execution import Completion, failure, too_large
 from pgplane.worker.held import HeldJob
 
 R = TypeVar("R")
 RETRY_SECONDS = (0.1, 0.5, 1.0, 2.0)
 
 log = logs.get("job")
+
+
+class BlobsGoneError(Exception):
+    """The answer names blobs of another job that cannot be used any more."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__("the blobs of a shared answer are gone")
+        self.answer = answer
 
 
 class Settlement:
@@ -23,26 +31,39 @@ class Settlement:
         self._connection = connection
 
     async def complete(self, held: HeldJob, completion: Completion) -> str:
-        """`done`, `refused` (an answer too), `lost`, `unsettled`, or a failure's status."""
+        """`done`, `refused` (an answer too), `lost`, `unsettled`, or a failure's status.
+
+        Raises BlobsGoneError: compute it anew. Who shares blobs of this attempt is told whether it
+        completed the job.
+        """
+        origin, outcome = completion.answer.origin, ""
         try:
-            return await self._complete(held, completion)
+            outcome = await self._complete(held, completion)
+            return outcome
         except LedgerError as refusal:
+            if _is_shared(completion.answer, held) and isinstance(refusal, NotFound | Gone):
+                raise BlobsGoneError(completion.answer) from refusal
             log.error("result.rejected", job_id=held.claim.job_id, sqlstate=refusal.sqlstate)
             if isinstance(refusal, TooLarge):  # the same answer would come of every further try
-                shorter = too_large(held.claim.operation, completion.answer)
+                shorter = too_large(held.claim.operation, completion.answer.size)
                 return await self._complete(held, Completion(shorter))
             return await self.fail(held, failure(refusal))
+        finally:
+            if origin is not None and origin.fence == held.fence:
+                origin.settle(outcome in ("done", "refused"))
 
     async def _complete(self, held: HeldJob, completion: Completion) -> str:
         answer = completion.answer
+        blobs_of = answer.origin.job_id if answer.origin and _is_shared(answer, held) else None
 
         async def call() -> bool:
             return await self._connection.call(
                 ledger.complete_job,
                 *held.fence,
-                result=answer.result,
-                error=answer.error,
+                result=None if answer.result is None else answer.result.decode(),
+                error=None if answer.error is None else answer.error.decode(),
                 cache=completion.cache,
+                blobs_of=blobs_of,
             )
 
         completed = await self._within_lease(held, call)
@@ -94,3 +115,8 @@ class Settlement:
                     log.error("job.unsettled", job_id=held.claim.job_id, reason=str(outage))
                     return None
                 await asyncio.sleep(pause)
+
+
+def _is_shared(answer: Answer, held: HeldJob) -> bool:
+    """Whether it names blobs that another attempt wrote."""
+    return answer.origin is not None and answer.origin.fence != held.fence
