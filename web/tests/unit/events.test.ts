@@ -15,15 +15,15 @@ function body(chunks: Uint8Array[]): ReadableStream<Uint8Array> {
 
 async function read(chunks: Uint8Array[], onRetry?: (ms: number) => void): Promise<ServerEvent[]> {
   const events: ServerEvent[] = [];
-  const options = { silenceMs: 1000, ...(onRetry ? { onRetry } : {}) };
+  const options = { firstMs: 1000, silenceMs: 1000, ...(onRetry ? { onRetry } : {}) };
   for await (const event of readEvents(body(chunks), options)) events.push(event);
   return events;
 }
 
 const TEXT = 'retry: 70\n\n:\n\nevent: done\ndata: "Zürich ✈"\ndata: 2\nid: 41.end\n\ndata: last\n\n:\n';
 const EVENTS = [
-  { name: 'done', data: '"Zürich ✈"\n2', id: '41.end' },
-  { name: 'message', data: 'last', id: null },
+  { name: 'done', data: '"Zürich ✈"\n2' },
+  { name: 'message', data: 'last' },
 ];
 
 describe('events', () => {
