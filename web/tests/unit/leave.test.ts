@@ -68,6 +68,15 @@ describe('an abort', () => {
     expect(edge.streams).toEqual([]);
   });
 
+  it('at the very first sight of the job leaves it, and opens no stream', async () => {
+    const left = new AbortController();
+    const onState = (state: State) => state.name === 'queued' && left.abort(new Error('left'));
+    const asking = plane().query('daily', {}, { signal: left.signal, onState });
+    await expect(asking).rejects.toThrow('left');
+    await expect.poll(leaves).toEqual(['41']);
+    expect(edge.streams).toEqual([]);
+  });
+
   it('ends the tries to ask', async () => {
     edge.scripts = { submit: (response) => problem(response, 503, { code: 'BUSY' }) };
     const left = new AbortController();
