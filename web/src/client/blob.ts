@@ -2,7 +2,7 @@ import type { Http } from './http.js';
 import { PlaneError } from './problem.js';
 import type { Routes } from './routes.js';
 import type { Answer, BlobAddress, BlobRef } from './types.js';
-import { backoff, sleep, within } from './wait.js';
+import { backoff, sleep, unlessAborted, within } from './wait.js';
 
 export interface BlobsOptions {
   readonly http: Http;
@@ -110,7 +110,7 @@ export class Blobs {
     let failing = 0;
     for (;;) {
       try {
-        for await (const bytes of chunks(response, silenceMs)) {
+        for await (const bytes of chunks(response, silenceMs, signal)) {
           at += bytes.byteLength;
           failures = 0;
           yield bytes;
@@ -135,16 +135,20 @@ export class Blobs {
 }
 
 /** The bytes of a response as they come; throws when none come for too long, or the wire breaks. */
-async function* chunks(response: Response, silenceMs: number): AsyncGenerator<Uint8Array, void> {
+async function* chunks(
+  response: Response,
+  silenceMs: number,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void> {
   const reader = response.body?.getReader();
   const late = () => new Error(`nothing arrived for ${silenceMs} ms`);
   try {
     for (;;) {
-      const read = reader && (await within(silenceMs, reader.read(), late));
+      const read = reader && (await within(silenceMs, unlessAborted(reader.read(), signal), late));
       if (!read || read.done) return;
       yield read.value;
     }
   } finally {
-    await reader?.cancel().catch(() => undefined);
+    reader?.cancel().catch(() => undefined);
   }
 }

@@ -118,7 +118,7 @@ export class Connection {
       const onRetry = (ms: number) => {
         this.#reconnectMs = ms;
       };
-      const reading = { firstMs: timing.openMs, silenceMs: timing.silenceMs, onRetry };
+      const reading = { signal: cut.signal, firstMs: timing.openMs, silenceMs: timing.silenceMs, onRetry };
       for await (const { name, data } of readEvents(body, reading)) {
         const seen = cut.signal.aborted ? null : sightEvent(name, data);
         if (seen === null) continue;

@@ -1,5 +1,5 @@
 import { createParser } from 'eventsource-parser';
-import { within } from './wait.js';
+import { unlessAborted, within } from './wait.js';
 
 /** One server-sent event. */
 export interface ServerEvent {
@@ -8,6 +8,8 @@ export interface ServerEvent {
 }
 
 export interface ReadOptions {
+  /** Ends the reading at once, whatever the stream makes of it. */
+  readonly signal: AbortSignal;
   /** Longest wait for the first bytes; the edge sends some at once, a proxy that buffers keeps them. */
   readonly firstMs: number;
   /** Longest silence in milliseconds, comments counting as sound, before the stream is given up. */
@@ -31,7 +33,7 @@ export function isEventStream(response: Response): boolean {
 /** The events of a response, as they come; ends when the server ends it, throws when the wire breaks. */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
-  { firstMs, silenceMs, onRetry }: ReadOptions,
+  { signal, firstMs, silenceMs, onRetry }: ReadOptions,
 ): AsyncGenerator<ServerEvent> {
   const arrived: ServerEvent[] = [];
   const parser = createParser({
@@ -40,17 +42,18 @@ export async function* readEvents(
   });
   const decoder = new TextDecoder();
   const reader = body.getReader();
+  const read = () => unlessAborted(reader.read(), signal);
   try {
-    let next = within(firstMs, reader.read(), () => new NoStream());
+    let next = within(firstMs, read(), () => new NoStream());
     for (;;) {
       const { done, value } = await next;
       if (done) return;
       parser.feed(decoder.decode(value, { stream: true }));
       yield* arrived.splice(0);
-      next = within(silenceMs, reader.read(), () => new SilentStream());
+      next = within(silenceMs, read(), () => new SilentStream());
     }
   } finally {
     // A broken stream refuses to be cancelled too; what broke it has been thrown already.
-    await reader.cancel().catch(() => undefined);
+    reader.cancel().catch(() => undefined);
   }
 }

@@ -67,9 +67,11 @@ export class Http {
     const timer = setTimeout(() => late.abort(new LateAnswer(`no answer within ${answerMs} ms`)), answerMs);
     const signal = request.uncut ? late.signal : AbortSignal.any([request.signal, late.signal]);
     try {
-      const response = await unlessAborted(this.#authorised(url, { ...init, signal }), signal);
-      if (response.ok) return await read(response);
-      throw await PlaneError.fromResponse(response, jobId);
+      const answered = this.#authorised(url, { ...init, signal }).then(async (response) => {
+        if (response.ok) return read(response);
+        throw await PlaneError.fromResponse(response, jobId);
+      });
+      return await unlessAborted(answered, signal);
     } catch (error) {
       if (!request.uncut) request.signal.throwIfAborted();
       throw error instanceof PlaneError ? error : PlaneError.network(error, jobId);

@@ -185,6 +185,19 @@ describe('a job that ends CANCELLED while it is wanted', () => {
     expect(names(states)).toEqual(['submitting', 'queued', 'submitting', 'queued', 'done']);
   });
 
+  it('is asked for again at once, also when its stream ends with it', async () => {
+    edge.scripts = {
+      submit: (response, seen, count) => accept(`${41 + count}`)(response, seen, count),
+      stream: async (response, { jobs: [jobId = ''] }) => {
+        await stream(response, event('running', { jobId }));
+        response.end(
+          `${jobId === '41' ? cancelled(jobId) : doneEvent('1', jobId)}event: end\ndata: {}\nid: end\n\n`,
+        );
+      },
+    };
+    expect(await plane().query('daily')).toMatchObject({ jobId: '42', result: 1 });
+  });
+
   it('twice is an error', async () => {
     edge.scripts = {
       submit: (response, seen, count) => accept(`${41 + count}`)(response, seen, count),
