@@ -1,5 +1,5 @@
 import { PlaneError } from './problem.js';
-import { backoff, sleep } from './wait.js';
+import { backoff, sleep, unlessAborted } from './wait.js';
 
 /** Gives the bearer token; `refresh` is true when the last one was just refused. */
 export type TokenSource = (ask: { readonly refresh: boolean }) => string | Promise<string>;
@@ -7,25 +7,34 @@ export type TokenSource = (ask: { readonly refresh: boolean }) => string | Promi
 export interface HttpOptions {
   readonly token: TokenSource;
   readonly fetch: typeof globalThis.fetch;
-  /** How often one call is tried in all when the edge is busy or out of reach. */
-  readonly tries: number;
-  /** Longest Retry-After, in seconds, that is waited for here; a longer one is the caller's to wait. */
-  readonly patience: number;
+  /** How long one call is tried while the edge is busy or out of reach, in milliseconds. */
+  readonly patienceMs: number;
+  /** A try that is not answered within this time is taken as lost, in milliseconds. */
+  readonly answerMs: number;
 }
 
 /** One call to the edge. */
 export interface Call {
   readonly url: string;
-  readonly init: RequestInit & { readonly signal: AbortSignal };
+  readonly init: RequestInit;
+  /** Ends the call at once; and no further try begins. */
+  readonly signal: AbortSignal;
+  /** Lets a try that is under way come to its end after an abort. */
+  readonly uncut?: boolean;
+  /** In place of the options' `answerMs`. */
+  readonly answerMs?: number;
   /** The job that the call is about, named in its errors. */
   readonly jobId?: string | null;
   /** Told before each wait for another try. */
   readonly onRetry?: (retry: { readonly status: number | null; readonly inMs: number }) => void;
 }
 
-const BUSY = new Set([429, 502, 503, 504]);
+/** The edge did not answer in time. */
+export class LateAnswer extends Error {}
 
-/** Authorised HTTP calls: one token refresh on 401, and a bounded number of tries while the edge is busy. */
+type Read<T> = (response: Response) => T | Promise<T>;
+
+/** Authorised HTTP calls: one token refresh on 401, and further tries while the edge is busy or out of reach. */
 export class Http {
   readonly #options: HttpOptions;
   #refreshing: Promise<string> | null = null;
@@ -34,35 +43,40 @@ export class Http {
     this.#options = options;
   }
 
-  /** What `read` makes of a success; else a PlaneError, after as many tries as make sense. */
-  async call<T>(request: Call, read: (response: Response) => T | Promise<T>): Promise<T> {
+  /** What `read` makes of a success; else a PlaneError, once patience is at its end or more tries are no use. */
+  async call<T>(request: Call, read: Read<T>): Promise<T> {
+    const until = performance.now() + this.#options.patienceMs;
     for (let tried = 1; ; tried += 1) {
-      const outcome = await this.#attempt(request, read);
-      if ('value' in outcome) return outcome.value;
-      const { failure } = outcome;
-      const after = failure.retryAfter ?? 0;
-      if (tried >= this.#options.tries || after > this.#options.patience) throw failure;
-      const inMs = after * 1000 + backoff(tried, 250, 4000);
-      request.onRetry?.({ status: failure.status, inMs });
-      await sleep(inMs, request.init.signal);
+      try {
+        return await this.once(request, read);
+      } catch (error) {
+        request.signal.throwIfAborted();
+        if (!(error instanceof PlaneError) || !error.passing) throw error;
+        const inMs = (error.retryAfter ?? 0) * 1000 + backoff(tried, 250, 4000);
+        if (performance.now() + inMs > until) throw error;
+        request.onRetry?.({ status: error.status, inMs });
+        await sleep(inMs, request.signal);
+      }
     }
   }
 
-  /** One try: its value, or the failure that another try may mend; throws the others. */
-  async #attempt<T>(
-    { url, init, jobId = null }: Call,
-    read: (response: Response) => T | Promise<T>,
-  ): Promise<{ value: T } | { failure: PlaneError }> {
+  /** One try: what `read` makes of a success; else a PlaneError, or the abort's reason. */
+  async once<T>(request: Call, read: Read<T>): Promise<T> {
+    const { url, init, jobId = null, answerMs = this.#options.answerMs } = request;
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(new LateAnswer(`no answer within ${answerMs} ms`)), answerMs);
+    const signal = request.uncut ? late.signal : AbortSignal.any([request.signal, late.signal]);
     try {
-      const response = await this.#authorised(url, init);
-      if (response.ok) return { value: await read(response) };
-      const failure = await PlaneError.fromResponse(response, jobId);
-      if (BUSY.has(response.status)) return { failure };
-      throw failure;
+      const answered = this.#authorised(url, { ...init, signal }).then(async (response) => {
+        if (response.ok) return read(response);
+        throw await PlaneError.fromResponse(response, jobId);
+      });
+      return await unlessAborted(answered, signal);
     } catch (error) {
-      init.signal.throwIfAborted();
-      if (error instanceof PlaneError) throw error;
-      return { failure: PlaneError.network(error, jobId) };
+      if (!request.uncut) request.signal.throwIfAborted();
+      throw error instanceof PlaneError ? error : PlaneError.network(error, jobId);
+    } finally {
+      clearTimeout(timer);
     }
   }
 

@@ -1,10 +1,14 @@
-export type { Timing } from './follow.js';
+export { blobsOf } from './blob.js';
 export type { TokenSource } from './http.js';
-export { createPlane, type Plane, type PlaneOptions, type QueryKey } from './plane.js';
+export type { QueryKey } from './key.js';
+export { createPlane, type Plane, type PlaneOptions } from './plane.js';
 export { PlaneError } from './problem.js';
+export type { Timing } from './timing.js';
 export type {
   Answer,
   AskOptions,
+  BlobAddress,
+  BlobRef,
   Cache,
   Params,
   Progress,
@@ -12,5 +16,6 @@ export type {
   ResumeOptions,
   State,
   Times,
+  WaitOptions,
   WatchOptions,
 } from './types.js';

@@ -1,11 +1,16 @@
+import { Blobs } from './blob.js';
 import { Channel } from './channel.js';
-import { Follower, TIMING, type Timing } from './follow.js';
 import { Http, type TokenSource } from './http.js';
+import { Hub } from './hub.js';
+import { hashed, type QueryKey } from './key.js';
 import { PlaneError } from './problem.js';
-import { type Sighting, sightStatus } from './sighting.js';
+import { type Listener, Questions } from './questions.js';
+import { Routes } from './routes.js';
+import { TIMING, type Timing } from './timing.js';
 import type {
   Answer,
   AskOptions,
+  BlobAddress,
   Params,
   QueryOptions,
   ResumeOptions,
@@ -20,19 +25,18 @@ export interface PlaneOptions {
   readonly surface: string;
   /** Gives the bearer token for each call, and a new one after the edge refused the last. */
   readonly token: TokenSource;
-  /** Tries of one call while the edge is busy or out of reach; 4 by default. */
-  readonly tries?: number;
-  /** Longest Retry-After, in seconds, waited for before a try; 20 by default. */
+  /** How long one call is tried while the edge is busy or out of reach, in seconds; 30 by default. */
   readonly patience?: number;
   readonly timing?: Partial<Timing>;
   readonly fetch?: typeof globalThis.fetch;
 }
 
-export type QueryKey = readonly ['pgplane', string, string, Params];
-
 /** Asks a surface's operations and follows their jobs. Every error is a PlaneError; an abort is the signal's reason. */
 export interface Plane {
-  /** Asks, and resolves with the answer. */
+  /**
+   * Asks, and resolves with the answer. Without options, the same question gives the same promise for
+   * as long as it is open, as React's `use` wants it.
+   */
   query<Result = unknown>(
     operation: string,
     params?: Params,
@@ -46,6 +50,20 @@ export interface Plane {
     params?: Params,
     options?: AskOptions,
   ): AsyncIterable<State<Result>>;
+  /**
+   * Leaves a job: whoever waits for it on this page is told CANCELLED, and so is its worker when nobody
+   * else wants it. Resolves when the edge has been told.
+   */
+  cancel(jobId: string): Promise<void>;
+  /** A blob as a response whose body comes as it is read; a cut is taken up again where it happened. */
+  download(blob: BlobAddress, options?: WatchOptions): Promise<Response>;
+  /** An address for `<a download>`: it needs no header, and is good for a few minutes. */
+  blobUrl(blob: BlobAddress, options?: WatchOptions): Promise<string>;
+  /** Asks, and calls `next(null, result)` or `next(error)`; the call that it gives back leaves the question. */
+  subscribe<Result = unknown>(
+    key: QueryKey,
+    next: (error: PlaneError | null, result?: Result) => void,
+  ): () => void;
   /** A cache key for one question; its prefixes stand for an operation, a surface, or everything. */
   key(operation: string, params?: Params): QueryKey;
   /** What TanStack Query needs for one question. */
@@ -64,43 +82,69 @@ export function createPlane(options: PlaneOptions): Plane {
   return new SurfacePlane(options);
 }
 
-interface Submitted {
-  readonly jobId: string;
-  readonly coalesced: boolean;
-  /** Set when the edge answered at once. */
-  readonly sighting: Sighting | null;
-}
-
 class SurfacePlane implements Plane {
   readonly #surface: string;
-  readonly #url: string;
-  readonly #http: Http;
-  readonly #timing: Timing;
+  readonly #questions: Questions;
+  readonly #blobs: Blobs;
+  /** What `query` gave without options and is not settled yet. */
+  readonly #open = new Map<string, Promise<Answer>>();
 
-  constructor(options: PlaneOptions) {
-    this.#surface = options.surface;
-    this.#url = `${options.baseUrl ?? ''}/api/${encodeURIComponent(options.surface)}/q`;
-    this.#timing = { ...TIMING, ...options.timing };
-    this.#http = new Http({
-      token: options.token,
-      fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
-      tries: options.tries ?? 4,
-      patience: options.patience ?? 20,
-    });
+  constructor({ surface, baseUrl = '', token, patience = 30, ...options }: PlaneOptions) {
+    this.#surface = surface;
+    const timing = { ...TIMING, ...options.timing };
+    const patienceMs = patience * 1000;
+    const fetch: typeof globalThis.fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
+    const http = new Http({ token, fetch, patienceMs, answerMs: timing.answerMs });
+    const routes = new Routes(baseUrl, surface);
+    const hub = new Hub({ http, routes, timing });
+    this.#blobs = new Blobs({ http, routes, patienceMs, silenceMs: timing.silenceMs });
+    this.#questions = new Questions({ http, routes, hub, blobs: this.#blobs });
   }
 
-  query<Result>(operation: string, params: Params = {}, options: QueryOptions<Result> = {}) {
-    return this.#answer<Result>(options, async (emit, signal) => {
-      emit({ name: 'submitting' });
-      const submitted = await this.#submit(operation, params, options, emit, signal);
-      return this.#follow(submitted, emit, signal);
-    });
+  query<Result>(operation: string, params: Params = {}, options?: QueryOptions<Result>) {
+    if (options) return this.#ask(operation, params, options);
+    const hash = hashed(operation, params);
+    const open = this.#open.get(hash) ?? this.#ask(operation, params, {});
+    if (!this.#open.has(hash)) {
+      this.#open.set(hash, open);
+      const settled = () => this.#open.delete(hash);
+      open.then(settled, settled);
+    }
+    return open as Promise<Answer<Result>>;
+  }
+
+  #ask<Result>(operation: string, params: Params, options: QueryOptions<Result>): Promise<Answer<Result>> {
+    return this.#answer(options, (listener) => this.#questions.ask({ operation, params }, options, listener));
   }
 
   resume<Result>(jobId: string, options: ResumeOptions<Result> = {}) {
-    return this.#answer<Result>(options, (emit, signal) =>
-      this.#follow({ jobId, coalesced: false, sighting: null }, emit, signal),
+    return this.#answer(options, (listener) => this.#questions.resume(jobId, options, listener));
+  }
+
+  cancel(jobId: string): Promise<void> {
+    return this.#questions.cancel(jobId);
+  }
+
+  async download(blob: BlobAddress, { signal = never() }: WatchOptions = {}): Promise<Response> {
+    signal.throwIfAborted();
+    return this.#blobs.download(blob, signal);
+  }
+
+  async blobUrl(blob: BlobAddress, { signal = never() }: WatchOptions = {}): Promise<string> {
+    signal.throwIfAborted();
+    return this.#blobs.url(blob, signal);
+  }
+
+  subscribe<Result>(
+    [, , operation, params]: QueryKey,
+    next: (error: PlaneError | null, result?: Result) => void,
+  ): () => void {
+    const left = new AbortController();
+    this.#ask<Result>(operation, params, { signal: left.signal }).then(
+      ({ result }) => left.signal.aborted || next(null, result),
+      (error) => left.signal.aborted || next(error),
     );
+    return () => left.abort();
   }
 
   async *watch<Result>(
@@ -141,14 +185,15 @@ class SurfacePlane implements Plane {
 
   /** Runs one question, tells its states, and makes its end the promise's. */
   async #answer<Result>(
-    options: ResumeOptions<Result>,
-    run: (emit: (state: State) => void, signal: AbortSignal) => Promise<Answer>,
+    { signal = never(), onState }: ResumeOptions<Result>,
+    run: (listener: Listener) => Promise<Answer>,
   ): Promise<Answer<Result>> {
-    const signal = options.signal ?? new AbortController().signal;
-    const emit = (state: State) => options.onState?.(state as State<Result>);
+    const emit = (state: State) => {
+      if (!signal.aborted) onState?.(state as State<Result>);
+    };
     signal.throwIfAborted();
     try {
-      const answer = await run(emit, signal);
+      const answer = await run({ emit, signal });
       emit({ name: 'done', jobId: answer.jobId, answer });
       return answer as Answer<Result>;
     } catch (error) {
@@ -156,58 +201,9 @@ class SurfacePlane implements Plane {
       throw error;
     }
   }
-
-  async #submit(
-    operation: string,
-    params: Params,
-    { fresh = false, version }: AskOptions,
-    emit: (state: State) => void,
-    signal: AbortSignal,
-  ): Promise<Submitted> {
-    const headers = new Headers({ 'content-type': 'application/json', accept: 'application/json' });
-    if (fresh) headers.set('cache-control', 'no-cache');
-    const body = JSON.stringify({ operation, params, version });
-    const request = {
-      url: this.#url,
-      init: { method: 'POST', headers, body, signal },
-      onRetry: (retry: { status: number | null; inMs: number }) => emit({ name: 'submitting', retry }),
-    };
-    const { status, text } = await this.#http.call(request, async (response) => ({
-      status: response.status,
-      text: await response.text(),
-    }));
-    const { jobId, coalesced = false } = JSON.parse(text) as { jobId: string; coalesced?: boolean };
-    return { jobId, coalesced, sighting: status === 200 ? sightStatus(text, jobId) : null };
-  }
-
-  async #follow(job: Submitted, emit: (state: State) => void, signal: AbortSignal): Promise<Answer> {
-    const { jobId, coalesced } = job;
-    const tell = distinct((sighting) => {
-      if (sighting.name === 'queued' || sighting.name === 'running') emit({ ...sighting, jobId, coalesced });
-    });
-    let end = job.sighting;
-    if (end === null) {
-      tell({ name: 'queued', position: null });
-      const url = `${this.#url}/${encodeURIComponent(jobId)}`;
-      end = await new Follower(this.#http, this.#timing, { url, jobId }, tell, signal).settle();
-    }
-    if (end.name === 'error') throw end.error;
-    if (end.name === 'done') return { ...end.answer, coalesced };
-    throw new PlaneError({
-      status: 200,
-      code: 'PROTOCOL',
-      title: 'A 200 answer without a finished job',
-      jobId,
-    });
-  }
 }
 
-/** Passes sightings on, except when one repeats the last: a reconnect tells the state again. */
-function distinct(pass: (sighting: Sighting) => void): (sighting: Sighting) => void {
-  let last = '';
-  return (sighting) => {
-    const seen = JSON.stringify(sighting);
-    if (seen !== last) pass(sighting);
-    last = seen;
-  };
+/** The signal of who never leaves. */
+function never(): AbortSignal {
+  return new AbortController().signal;
 }

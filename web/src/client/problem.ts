@@ -62,6 +62,11 @@ export class PlaneError extends Error {
     return this.jobId !== null && (this.code === 'TIMEOUT' || this.code === 'NETWORK');
   }
 
+  /** The edge is busy or out of reach: the same call may pass later. */
+  get passing(): boolean {
+    return this.code === 'NETWORK' || [429, 502, 503, 504].includes(this.status ?? 0);
+  }
+
   static fromProblem(problem: Problem, init: Partial<PlaneErrorInit> = {}): PlaneError {
     const status = typeof problem.status === 'number' ? problem.status : (init.status ?? null);
     return new PlaneError({

@@ -11,6 +11,7 @@ export type Sighting =
 
 /** The status document, and the data of `queued`, `running`, `progress` and `done` events. */
 interface JobDocument {
+  readonly jobId?: unknown;
   readonly status?: string;
   readonly position?: number | null;
   readonly progress?: Progress | null;
@@ -20,18 +21,27 @@ interface JobDocument {
   readonly times?: Partial<Times>;
 }
 
-/** Reads one event of a job's stream; null for names that this version does not know. */
-export function sightEvent(name: string, data: string, jobId: string): Sighting | null {
+export type Settled = Extract<Sighting, { name: 'done' | 'error' }>;
+
+export function isSettled(sighting: Sighting): sighting is Settled {
+  return sighting.name === 'done' || sighting.name === 'error';
+}
+
+/** Reads one event of a stream of jobs; null when it is about no job, or this version does not know its name. */
+export function sightEvent(name: string, data: string): { jobId: string; sighting: Sighting } | null {
+  const job: JobDocument = JSON.parse(data);
+  const { jobId } = job;
+  if (typeof jobId !== 'string') return null;
   switch (name) {
     case 'queued':
-      return queued(JSON.parse(data));
+      return { jobId, sighting: queued(job) };
     case 'running':
     case 'progress':
-      return running(JSON.parse(data));
+      return { jobId, sighting: running(job) };
     case 'done':
-      return done(JSON.parse(data), data, jobId);
+      return { jobId, sighting: done(job, data, jobId) };
     case 'error':
-      return failed(JSON.parse(data), jobId);
+      return { jobId, sighting: failed(job as Problem, jobId) };
     default:
       return null;
   }

@@ -26,6 +26,20 @@ export interface Answer<Result = unknown> {
   readonly times: Times;
 }
 
+/** Where a blob is: a job's, by its number. */
+export interface BlobAddress {
+  readonly jobId: string;
+  readonly blob: number;
+}
+
+/** A blob that a result refers to. */
+export interface BlobRef extends BlobAddress {
+  readonly contentType: string;
+  readonly filename: string | null;
+  /** In bytes. */
+  readonly size: number;
+}
+
 /** What a running job last reported. */
 export interface Progress {
   readonly done?: number | null;
@@ -33,7 +47,7 @@ export interface Progress {
   readonly message?: string | null;
 }
 
-/** Where a question stands. The last state is always `done` or `error`. */
+/** Where a question stands. The last state is always `done` or `error`; a job that is asked for anew begins again. */
 export type State<Result = unknown> =
   | {
       readonly name: 'submitting';
@@ -57,16 +71,29 @@ export type State<Result = unknown> =
   | { readonly name: 'error'; readonly jobId: string | null; readonly error: PlaneError };
 
 export interface WatchOptions {
-  /** Aborting stops the waiting at once; the job itself runs on and its answer is not lost. */
+  /** Aborting stops the waiting at once; see `onAbort` for what becomes of the job. */
   readonly signal?: AbortSignal;
 }
 
-export interface ResumeOptions<Result = unknown> extends WatchOptions {
+export interface WaitOptions extends WatchOptions {
+  /**
+   * How long to wait for the answer, in milliseconds, from when the edge accepted the question; a
+   * TIMEOUT of the edge is waited over. By default that TIMEOUT ends the waiting, or a minute does.
+   */
+  readonly waitMs?: number;
+  /**
+   * What an abort means for the job when nobody else on this page waits for it. `leave`, the default,
+   * tells the edge, which cancels a job that nobody else wants; with `stay` the job runs on.
+   */
+  readonly onAbort?: 'leave' | 'stay';
+}
+
+export interface ResumeOptions<Result = unknown> extends WaitOptions {
   /** Called with every state, in order. */
   readonly onState?: (state: State<Result>) => void;
 }
 
-export interface AskOptions extends WatchOptions {
+export interface AskOptions extends WaitOptions {
   /** Ask for a run of its own: no cache answers, and no job that is already running. */
   readonly fresh?: boolean;
   /** A version of the operation; the newest by default. */

@@ -1,20 +1,23 @@
+/** Longest delay that a timer takes, 24 days. */
+export const LONGEST = 2 ** 31 - 1;
+
+/** `promise`, or the signal's reason as soon as it is aborted; what becomes of `promise` then is nobody's. */
+export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}
+
 /** Resolves after `ms`; rejects with the signal's reason as soon as it is aborted. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) {
-      reject(signal.reason);
-      return;
-    }
-    const onAbort = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', onAbort);
-      resolve();
-    }, ms);
-    signal.addEventListener('abort', onAbort, { once: true });
+  let timer: ReturnType<typeof setTimeout>;
+  const slept = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
   });
+  return unlessAborted(slept, signal).finally(() => clearTimeout(timer));
 }
 
 /** Delay before try number `failures` + 1: doubling from `base`, capped, half of it drawn at random. */

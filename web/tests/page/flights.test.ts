@@ -140,7 +140,7 @@ describe('requests', () => {
     await flights.visit();
     await flights.settled();
     let held = true;
-    await flights.page.route('**/stream', (route) => (held ? undefined : route.continue()));
+    await flights.page.route('**/stream?*', (route) => (held ? undefined : route.continue()));
     await flights.page.getByRole('radio', { name: 'EWR' }).check({ force: true });
     await flights.page
       .locator('flights-requests li[data-operation=delays_by_carrier][data-kind=queued]')
@@ -220,7 +220,7 @@ describe('everybody', () => {
   ] as const)('has motion as wished: %s', async (reducedMotion, animation) => {
     await flights.close();
     flights = await FlightsPage.open(browser, { reducedMotion });
-    await flights.page.route('**/stream*', () => undefined);
+    await flights.page.route('**/stream?*', () => undefined);
     await flights.visit(WEEK);
     const ghost = flights.page.locator('flights-carriers .ghost');
     await ghost.waitFor();

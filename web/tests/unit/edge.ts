@@ -7,6 +7,8 @@ export interface Seen {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
+  /** The jobs in the address: a stream's, or the one of any other request. */
+  readonly jobs: readonly string[];
   /** Settles when the client has closed the connection, or the answer was finished. */
   readonly closed: Promise<void>;
 }
@@ -18,6 +20,9 @@ export interface Scripts {
   readonly submit?: Script;
   readonly stream?: Script;
   readonly status?: Script;
+  readonly leave?: Script;
+  readonly blob?: Script;
+  readonly ticket?: Script;
 }
 
 /** An HTTP server with the routes of an edge, whose answers are scripted by the test. */
@@ -25,6 +30,9 @@ export class ScriptedEdge {
   readonly submits: Seen[] = [];
   readonly streams: Seen[] = [];
   readonly polls: Seen[] = [];
+  readonly leaves: Seen[] = [];
+  readonly blobs: Seen[] = [];
+  readonly tickets: Seen[] = [];
   scripts: Scripts = {};
   readonly #server = createServer((request, response) => void this.#answer(request, response));
 
@@ -46,14 +54,20 @@ export class ScriptedEdge {
     for await (const chunk of request) body += chunk;
     const { method = '', url: path = '', headers } = request;
     const closed = new Promise<void>((resolve) => response.once('close', resolve));
-    const seen: Seen = { method, path, headers, body, closed };
-    if (method === 'POST') await this.#run(this.submits, seen, response, this.scripts.submit ?? accept());
-    else if (path.endsWith('/stream'))
-      await this.#run(this.streams, seen, response, this.scripts.stream ?? missing);
-    else await this.#run(this.polls, seen, response, this.scripts.status ?? missing);
+    const { pathname, searchParams } = new URL(path, this.url);
+    const [, jobId = '', rest = ''] = /\/q\/(\d+)\/?(.*)$/.exec(pathname) ?? [];
+    const jobs = searchParams.get('jobs')?.split(',') ?? [jobId];
+    const seen: Seen = { method, path, headers, body, jobs, closed };
+    const { submit = accept(), stream, status, leave = left, blob, ticket } = this.scripts;
+    if (method === 'DELETE') await this.#run(this.leaves, seen, response, leave);
+    else if (pathname.endsWith('/stream')) await this.#run(this.streams, seen, response, stream);
+    else if (rest.startsWith('blob/')) await this.#run(this.blobs, seen, response, blob);
+    else if (rest === 'ticket') await this.#run(this.tickets, seen, response, ticket);
+    else if (method === 'POST') await this.#run(this.submits, seen, response, submit);
+    else await this.#run(this.polls, seen, response, status);
   }
 
-  async #run(log: Seen[], seen: Seen, response: ServerResponse, script: Script): Promise<void> {
+  async #run(log: Seen[], seen: Seen, response: ServerResponse, script: Script = missing): Promise<void> {
     const count = log.push(seen) - 1;
     await script(response, seen, count);
   }
@@ -66,6 +80,8 @@ export function accept(jobId = '41', coalesced = false): Script {
     json(response, 202, { jobId, streamUrl: `${at}/stream?ticket=t`, statusUrl: at, coalesced });
   };
 }
+
+const left: Script = (response) => void response.writeHead(204).end();
 
 const missing: Script = (response) => problem(response, 404, { code: 'NOT_FOUND' });
 
@@ -89,9 +105,9 @@ export async function stream(response: ServerResponse, ...chunks: (string | Uint
     await new Promise<void>((resolve) => void response.write(chunk, () => resolve()));
 }
 
-/** The text of one event. */
+/** The text of one event; it is about job 41 where the data does not say otherwise. */
 export function event(name: string, data: object | string, id?: string): string {
-  const text = typeof data === 'string' ? data : JSON.stringify(data);
+  const text = typeof data === 'string' ? data : JSON.stringify({ jobId: '41', ...data });
   return `event: ${name}\ndata: ${text}\n${id === undefined ? '' : `id: ${id}\n`}\n`;
 }
 

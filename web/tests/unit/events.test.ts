@@ -15,15 +15,16 @@ function body(chunks: Uint8Array[]): ReadableStream<Uint8Array> {
 
 async function read(chunks: Uint8Array[], onRetry?: (ms: number) => void): Promise<ServerEvent[]> {
   const events: ServerEvent[] = [];
-  const options = { silenceMs: 1000, ...(onRetry ? { onRetry } : {}) };
+  const { signal } = new AbortController();
+  const options = { signal, firstMs: 1000, silenceMs: 1000, ...(onRetry ? { onRetry } : {}) };
   for await (const event of readEvents(body(chunks), options)) events.push(event);
   return events;
 }
 
 const TEXT = 'retry: 70\n\n:\n\nevent: done\ndata: "Zürich ✈"\ndata: 2\nid: 41.end\n\ndata: last\n\n:\n';
 const EVENTS = [
-  { name: 'done', data: '"Zürich ✈"\n2', id: '41.end' },
-  { name: 'message', data: 'last', id: null },
+  { name: 'done', data: '"Zürich ✈"\n2' },
+  { name: 'message', data: 'last' },
 ];
 
 describe('events', () => {
@@ -49,6 +50,21 @@ describe('events', () => {
     const delays: number[] = [];
     await read([new TextEncoder().encode(TEXT)], (ms) => delays.push(ms));
     expect(delays).toEqual([70]);
+  });
+});
+
+describe('reading', () => {
+  it('ends with an abort, also where the body takes no notice of it', async () => {
+    const left = new AbortController();
+    const deaf = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new TextEncoder().encode('data: 1\n\n')),
+      cancel: () => new Promise(() => undefined),
+    });
+    const reading = async () => {
+      const options = { signal: left.signal, firstMs: 60_000, silenceMs: 60_000 };
+      for await (const _ of readEvents(deaf, options)) left.abort(new Error('left'));
+    };
+    await expect(reading()).rejects.toThrow('left');
   });
 });
 

@@ -70,11 +70,11 @@ describe('a busy edge', () => {
     expect(edge.submits).toHaveLength(1);
   });
 
-  it('is asked a bounded number of times', async () => {
+  it('is asked for as long as patience lasts', async () => {
     edge.scripts = { submit: (response) => problem(response, 429, { code: 'FULL' }, { 'retry-after': '0' }) };
-    const error = await refusal(plane({ tries: 3 }).query('daily'));
+    const error = await refusal(plane({ patience: 0.6 }).query('daily'));
     expect(error).toMatchObject({ status: 429, code: 'FULL', retryAfter: 0 });
-    expect(edge.submits).toHaveLength(3);
+    expect(edge.submits.length).toBeGreaterThan(1);
   });
 
   it('that wants a long pause is left to the caller', async () => {
@@ -84,7 +84,7 @@ describe('a busy edge', () => {
   });
 
   it('out of reach is a NETWORK error', async () => {
-    const lost = plane({ tries: 2 });
+    const lost = plane({ patience: 0.3 });
     await edge.stop();
     const error = await refusal(lost.query('daily'));
     expect(error).toMatchObject({ status: null, code: 'NETWORK', jobId: null });

@@ -38,7 +38,7 @@ describe('a question', () => {
       operation: 'daily',
       params: { origin: 'JFK' },
     });
-    expect(edge.streams[0]?.path).toBe('/api/flights/q/41/stream');
+    expect(edge.streams[0]?.path).toBe('/api/flights/stream?jobs=41');
     expect(edge.streams[0]?.headers.authorization).toBe('Bearer good');
   });
 
