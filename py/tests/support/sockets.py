@@ -45,9 +45,13 @@ class RawStream:
     async def open(cls, url: str, path: str, **headers: str) -> Self:
         """Send a GET and read the head of its answer."""
         opened = await cls.connect(url)
-        opened.writer.write(get(path, **headers))
-        async with asyncio.timeout(PATIENCE):
-            opened.head = (await opened.reader.readuntil(b"\r\n\r\n")).decode().lower()
+        try:
+            opened.writer.write(get(path, **headers))
+            async with asyncio.timeout(PATIENCE):
+                opened.head = (await opened.reader.readuntil(b"\r\n\r\n")).decode().lower()
+        except BaseException:
+            opened.close()
+            raise
         return opened
 
     @property
@@ -55,20 +59,19 @@ class RawStream:
         """The HTTP status."""
         return int(self.head.split(" ", 2)[1])
 
-    async def event(self) -> tuple[str, str]:
+    async def event(self, within: float = PATIENCE) -> tuple[str, str]:
         """Name and data of the next event; EOFError where the stream ends or breaks before."""
-        while True:
-            fields = dict(
-                line.split(": ", 1) for line in (await self._block()).split("\n") if ": " in line
-            )
-            if "event" in fields:
-                return fields["event"], fields["data"]
+        async with asyncio.timeout(within):
+            while True:
+                lines = (await self._block()).split("\n")
+                fields = dict(line.split(": ", 1) for line in lines if ": " in line)
+                if "event" in fields:
+                    return fields["event"], fields["data"]
 
     async def _block(self) -> str:
         """What stands before the next empty line: an event, or a comment."""
-        async with asyncio.timeout(PATIENCE):
-            while b"\n\n" not in self._body:
-                self._body += await self._more()
+        while b"\n\n" not in self._body:
+            self._body += await self._more()
         block, _, self._body = self._body.partition(b"\n\n")
         return block.decode()
 

@@ -11,18 +11,15 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from pgplane.settings import Settings
-
 from ..support.browsers import EdgeProcess, edge_process
-from ..support.edges import Plane, ask, on_a_port, until
+from ..support.edges import Plane, ask, until
 from ..support.issuer import Issuer
 from ..support.nginx import BARE, DEPLOYED, Nginx, find_nginx, nginx
 from ..support.postgres import ROOT
 from ..support.sockets import RawStream, get, raw_stream
-from ..support.wire import wire
 
 pytestmark = pytest.mark.skipif(
-    find_nginx() is None, reason="nginx: apt-get install nginx-light, or tools/ensure-test-tools.sh"
+    find_nginx() is None, reason="nginx: run tools/ensure-test-tools.sh"
 )
 
 
@@ -38,6 +35,15 @@ def edge(plane: Plane, issuer: Issuer, as_edge: str) -> Iterator[EdgeProcess]:
 def before(edge: EdgeProcess, tmp_path: Path) -> Iterator[Nginx]:
     """nginx before that edge, as deployed."""
     with nginx(tmp_path, edge.port) as running:
+        yield running
+
+
+@pytest.fixture
+def before_slow(edge: EdgeProcess, tmp_path: Path) -> Iterator[Nginx]:
+    """nginx before that edge, with less patience."""
+    with nginx(
+        tmp_path, edge.port, client_header_timeout="1s", client_body_timeout="1s"
+    ) as running:
         yield running
 
 
@@ -169,73 +175,23 @@ async def test_no_log_has_a_ticket_or_a_token(
         assert f'"GET {address}" {status} ' in logs
 
 
-async def test_slow_and_silent_clients_keep_nobody_out(
-    plane: Plane, settings: Settings, issuer: Issuer, tmp_path: Path
+async def test_heads_and_bodies_that_do_not_come_end_before_the_edge(
+    before_slow: Nginx, plane: Plane, issuer: Issuer
 ) -> None:
-    """Heads and bodies that do not come never reach the edge; streams that nobody reads end."""
-    brief = settings.model_copy(update={"stream_seconds": 3.0})
-    async with on_a_port(brief) as (direct, parts):
-        edge = direct.base_url.port
-        assert edge is not None
-        with nginx(tmp_path, edge, client_header_timeout="1s", client_body_timeout="1s") as before:
-            async with wire(before.port) as line, client(before.url) as http:
-                asked = await ask(http, issuer)
-                post = (
-                    f"POST /api/flights/q HTTP/1.1\r\nHost: edge\r\nContent-Length: 99\r\n"
-                    f"Authorization: {issuer.bearer()['Authorization']}\r\n\r\n{{"
-                )
-                heads = [await RawStream.connect(line.url) for _ in range(40)]
-                for one in heads:
-                    one.writer.write(get(asked["streamUrl"])[:30])
-                bodies = [await RawStream.connect(line.url) for _ in range(40)]
-                for one in bodies:
-                    one.writer.write(post.encode())
-                silent = [await RawStream.open(line.url, asked["streamUrl"]) for _ in range(40)]
-                await until(lambda: len(parts.streams) == 40)
-                line.swallow()
-                for one in silent:
-                    one.close()
-                await ask(http, issuer, params={"another": "question"})
-                assert plane.jobs() == 2
-                await until(lambda: (len(parts.pump), len(parts.streams)) == (0, 0))
-                await until(lambda: before.access_log.count(" 408 ") == 80)
-                assert plane.jobs() == 2
-                for one in (*heads, *bodies):
-                    one.close()
-
-
-async def test_a_client_that_reads_a_trickle_holds_up_nobody_else(
-    plane: Plane, settings: Settings, issuer: Issuer, tmp_path: Path
-) -> None:
-    async with on_a_port(settings) as (direct, parts):
-        edge = direct.base_url.port
-        assert edge is not None
-        with nginx(tmp_path, edge) as before:
-            async with wire(before.port) as line, client(before.url) as http:
-                asked = await ask(http, issuer)
-                slow = await RawStream.open(line.url, asked["streamUrl"])
-                assert (await slow.event())[0] == "queued"
-                line.trickle(1, 3600)
-                async with raw_stream(before.url, asked["streamUrl"]) as quick:
-                    assert (await quick.event())[0] == "queued"
-                    plane.work("{}")
-                    assert (await quick.event())[0] == "done"
-                await until(lambda: len(parts.streams) == 0)
-                line.release()
-                assert (await slow.event())[0] == "done"
-                slow.close()
-
-
-async def test_a_client_that_leaves_frees_its_stream_at_the_edge(
-    plane: Plane, settings: Settings, issuer: Issuer, tmp_path: Path
-) -> None:
-    async with on_a_port(settings) as (direct, parts):
-        edge = direct.base_url.port
-        assert edge is not None
-        with nginx(tmp_path, edge) as before:
-            async with client(before.url) as http:
-                asked = await ask(http, issuer)
-            async with raw_stream(before.url, asked["streamUrl"]) as stream:
-                assert (await stream.event())[0] == "queued"
-                assert len(parts.streams) == 1
-            await until(lambda: (len(parts.pump), len(parts.streams)) == (0, 0))
+    head = get("/api/flights/q/1/stream")[:30]
+    body = (
+        f"POST /api/flights/q HTTP/1.1\r\nHost: edge\r\nContent-Length: 99\r\n"
+        f"Authorization: {issuer.bearer()['Authorization']}\r\n\r\n{{"
+    ).encode()
+    slow = []
+    for begin in (head, body):
+        for _ in range(40):
+            slow.append(await RawStream.connect(before_slow.url))
+            slow[-1].writer.write(begin)
+    async with client(before_slow.url) as http:
+        await ask(http, issuer)
+    await until(lambda: before_slow.access_log.count(" 408 ") == 80)
+    assert "upstream=- " in before_slow.access_log
+    assert plane.jobs() == 1
+    for one in slow:
+        one.close()
