@@ -5,6 +5,8 @@ from pathlib import Path
 
 import click
 
+from bench import streams as open_streams
+from bench.edge import CLASSES
 from bench.facts import gather
 from bench.floor import FLOOR
 from bench.horizon import READER, Variant, run_pinned
@@ -14,12 +16,12 @@ from bench.plane import plane
 from bench.plot import draw
 from bench.queues import Queue
 from bench.report import Report
-from bench.samples import Pinned, Taken
+from bench.samples import Opened, Pinned, Taken
 from bench.server import Bench
 
 RESULTS = Path(__file__).parent / "results"
 
-PARTS = list(dict.fromkeys([*(measure.part for measure in MEASURES), "horizon"]))
+PARTS = list(dict.fromkeys([*(measure.part for measure in MEASURES), "horizon", "streams"]))
 
 MODES = [plane(mode, mode) for mode in ("never", "waiters", "always")]
 """The queues of the part `notify`, which compares the ledger with itself."""
@@ -44,9 +46,17 @@ def variants(queues: list[Queue]) -> dict[str, Variant]:
 @click.option("--minutes", default=3, help="How long the horizon is pinned.")
 @click.option("--runs", default=1, help="How often that is done.")
 @click.option("--horizon", default="floor pgplane", help="Variants of that; see the README.")
+@click.option("--streams", default=2000, help="How many streams are open.")
 @click.option("--name", default="", help="What the files of the results are called.")
 def main(
-    only: str, seconds: int, rounds: int, minutes: int, runs: int, horizon: str, name: str
+    only: str,
+    seconds: int,
+    rounds: int,
+    minutes: int,
+    runs: int,
+    horizon: str,
+    streams: int,
+    name: str,
 ) -> None:
     """Measure the ledger beside the floor and other queues."""
     parts = only.split() or PARTS
@@ -59,13 +69,15 @@ def main(
     chosen = [known[word] for word in horizon.split()]
     bench = Bench()
     try:
-        how = f"{rounds} rounds of {seconds} s"
+        how = f"{rounds} rounds" + ("" if parts == ["streams"] else f" of {seconds} s")
         report = Report(gather(bench, how))
         for measure in (measure for measure in MEASURES if measure.part in parts):
             ours = MODES if measure.part == "notify" else queues
             report.taken.append(take(bench, Taken(measure), ours, seconds, rounds))
         if "horizon" in parts:
             report.pinned += pin(bench, chosen, minutes * 60, runs)
+        if "streams" in parts:
+            report.opened = hold_open(bench, streams, rounds)
     finally:
         bench.close()
     write(report, f"{datetime.now(UTC):%Y-%m-%d}-{name or 'bench'}")
@@ -95,6 +107,18 @@ def pin(bench: Bench, variants: list[Variant], seconds: int, runs: int) -> list[
     return found
 
 
+def hold_open(bench: Bench, count: int, rounds: int) -> Opened:
+    """All rounds of open streams, the classes in turns."""
+    found = Opened(count)
+    for _ in range(rounds):
+        for name in CLASSES:
+            sample = open_streams.take(bench, name, count)
+            found.samples.setdefault(name, []).append(sample)
+            told = "".join(f"{value:10,.2f} {figure}" for figure, value in sample.items())
+            click.echo(f"{f'{count} streams':20}{name:18}{told}")
+    return found
+
+
 def write(report: Report, name: str) -> None:
     """The page, its picture and the samples."""
     RESULTS.mkdir(exist_ok=True)
@@ -102,7 +126,7 @@ def write(report: Report, name: str) -> None:
     (RESULTS / f"{name}.md").write_text(page)
     (RESULTS / f"{name}.json").write_text(report.raw())
     draw(report, RESULTS / f"{name}.svg")
-    click.echo(f"\n{page}\nWritten to bench/results/{name}.md, .svg and .json")
+    click.echo(f"\n{page}\nWritten to bench/results/, as {name}.*")
 
 
 if __name__ == "__main__":  # worker processes import this module again

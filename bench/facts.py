@@ -32,7 +32,7 @@ def gather(bench: Bench, how: str) -> dict[str, str]:
 def _commit() -> str:
     git = ["git", "-C", str(ROOT)]
     commit = _output([*git, "rev-parse", "--short=10", "HEAD"]).strip()
-    changed = _output([*git, "status", "--porcelain", "--", "bench", "db"]).strip()
+    changed = _output([*git, "status", "--porcelain", "--", "bench", "db", "py/src"]).strip()
     return f"{commit}, with changes" if changed else commit
 
 

@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 
 from bench import floor
 from bench.horizon import SLICE, Slice
-from bench.samples import Pinned, Taken, sums
+from bench.samples import Opened, Pinned, Taken, sums
+from bench.streams import FIGURES as STREAM_FIGURES
+from bench.streams import versions
 
 FIGURES = {
     "rate": ("Jobs a second", ",.0f"),
@@ -23,16 +25,23 @@ class Report:
     facts: dict[str, str]
     taken: list[Taken] = field(default_factory=list)
     pinned: list[Pinned] = field(default_factory=list)
+    opened: Opened | None = None
+
+    @property
+    def drawn(self) -> bool:
+        """Whether there is anything for a picture."""
+        return bool(self.taken or self.pinned)
 
     def markdown(self, plot: str) -> str:
         """The page; `plot` is the file of its picture."""
         modes = [one for one in self.taken if one.measure.part == "notify"]
         beside = [one for one in self.taken if one.measure.part != "notify"]
         beside += sums(beside)
+        picture = f" · [the same as a picture]({plot})" if self.drawn else ""
         parts = [
-            "# What the ledger costs\n",
+            f"# What {'the ledger' if self.drawn else 'an open stream'} costs\n",
             "".join(f"- **{name}**: {value}\n" for name, value in self.facts.items()),
-            f"[How it was measured](../README.md) · [the same as a picture]({plot})\n",
+            f"[How it was measured](../README.md){picture}\n",
         ]
         if beside:
             parts += ["## Ratios to the floor, each within its round\n", *_figures(beside, True)]
@@ -45,7 +54,14 @@ class Report:
             ]
         if beside or modes:
             parts += ["## Absolutes\n", *_figures(beside, False), *_figures(modes, False)]
-        parts += ["## The floor's SQL\n", f"```sql\n{floor.SQL}\n```\n"]
+        if self.opened:
+            parts += [
+                f"## {self.opened.count:,} open streams, by the class of the response\n",
+                _streams(self.opened),
+                f"With {versions()}.\n",
+            ]
+        if self.drawn:
+            parts += ["## The floor's SQL\n", f"```sql\n{floor.SQL}\n```\n"]
         return "\n".join(parts)
 
     def raw(self) -> str:
@@ -63,7 +79,8 @@ class Report:
             {"variant": one.variant, "runs": [[s._asdict() for s in run] for run in one.runs]}
             for one in self.pinned
         ]
-        whole = {"facts": self.facts, "measures": measures, "pinned": pinned}
+        streams = self.opened and {"count": self.opened.count, "samples": self.opened.samples}
+        whole = {"facts": self.facts, "measures": measures, "pinned": pinned, "streams": streams}
         return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -107,6 +124,15 @@ def _horizon(pinned: list[Pinned]) -> str:
         for one in pinned
     ]
     return _table(["first third → last third", *titles], rows)
+
+
+def _streams(opened: Opened) -> str:
+    names = list(opened.samples)
+    rows = [
+        [title, *(f"{opened.middle(name, figure):{digits}}" for name in names)]
+        for figure, (title, digits) in STREAM_FIGURES.items()
+    ]
+    return _table(["median of the rounds", *names], rows)
 
 
 def _table(head: list[str], rows: list[list[str]]) -> str:

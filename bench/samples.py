@@ -57,6 +57,18 @@ class Pinned:
         return float(median(getattr(last, figure) / getattr(first, figure) for first, last in ends))
 
 
+@dataclass
+class Opened:
+    """The samples of open streams: for each class of response, one a round."""
+
+    count: int
+    samples: dict[str, list[Sample]] = field(default_factory=dict)
+
+    def middle(self, name: str, figure: str) -> float:
+        """The median over the rounds."""
+        return float(median(sample[figure] for sample in self.samples[name]))
+
+
 def sums(taken: list[Taken]) -> list[Taken]:
     """What a job costs from its enqueue to its end: both measures of a round, by one client."""
     alone = {one.measure.name: one for one in taken if one.measure.clients == 1}

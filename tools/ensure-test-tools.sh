@@ -1,13 +1,26 @@
 #!/bin/sh
-# What `make test` needs beyond .venv: PostgreSQL with pgTAP and plpgsql_check, pg_prove, and, where
-# Node is here, Chromium for the page. As root on Debian it installs what is missing; anybody else
-# is told. The server is installed without a cluster: tests start their own, in a folder of theirs.
+# What `make test` needs beyond .venv: PostgreSQL with pgTAP and plpgsql_check, pg_prove, nginx, and,
+# where Node is here, Chromium for the page. As root on Debian it installs what is missing; anybody
+# else is told. The server is installed without a cluster: tests start their own, in a folder of
+# theirs. nginx is only unpacked, into .tools/: its package would start one, at each boot too.
 set -eu
 
 have() { command -v "$1" >/dev/null 2>&1; }
 node_is_here() { have node && have npm && node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)'; }
 server() { ls -d /usr/lib/postgresql/*/bin/initdb 2>/dev/null | sed 's|.*/postgresql/\([0-9]*\)/.*|\1|' | sort -n | tail -1; }
 extension() { [ -f "/usr/share/postgresql/$(server)/extension/$1.control" ]; }
+
+nginx_is_here() { have nginx || [ -x /usr/sbin/nginx ] || [ -x .tools/nginx/usr/sbin/nginx ]; }
+unpack_nginx() {
+    mkdir -p .tools/nginx
+    (cd .tools/nginx && apt-get download -q nginx && dpkg-deb -x nginx_*.deb . && rm nginx_*.deb) >/dev/null 2>&1
+}
+ensure_nginx() {
+    nginx_is_here && return
+    echo "Unpacking Debian's nginx into .tools/ ..."
+    unpack_nginx || { [ "$(id -u)" -eq 0 ] && apt-get update -q >/dev/null 2>&1 && unpack_nginx; } ||
+        echo "It could not be had: tests that need nginx are left out."
+}
 
 missing=
 add() { missing="$missing $1"; }
@@ -21,12 +34,13 @@ else
 fi
 if node_is_here && ! have chromium; then add chromium; fi
 
-[ -n "$missing" ] || exit 0
+[ -n "$missing" ] || { ensure_nginx; exit 0; }
 
 if ! have apt-get || [ "$(id -u)" -ne 0 ]; then
     # Without root, the tests still find ways of their own for all but a browser.
     echo "Some tests use other means or are left out. All of them run after, as root:"
     echo "    apt-get install$(echo "$missing" | sed 's/\$V/15/g')"
+    ensure_nginx
     exit 0
 fi
 
@@ -45,3 +59,4 @@ if [ -z "$(server)" ] && [ ! -e /etc/postgresql-common/createcluster.conf ]; the
 fi
 # shellcheck disable=SC2086
 install $missing
+ensure_nginx

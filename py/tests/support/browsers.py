@@ -17,8 +17,18 @@ class EdgeProcess:
     """A running edge: where it listens, whose tokens it takes."""
 
     process: Process
-    url: str
+    port: int
     issuer: Issuer
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def restart(self) -> None:
+        """Another process of the same settings at the same port, once it hears notifications."""
+        self.process.restart("--port", str(self.port))
+        self.process.event("listener.ready")
 
     def connections(self) -> httpx2.AsyncClient:
         """HTTP to this edge, over as many connections as it takes."""
@@ -34,8 +44,7 @@ def edge_process(issuer: Issuer, *arguments: str, **settings: str) -> Iterator[E
         jwt_key=issuer.public_pem, jwt_audience=AUDIENCE, **settings,
     )  # fmt: skip
     with process:
-        port = process.event("edge.started")["port"]
-        yield EdgeProcess(process, f"http://127.0.0.1:{port}", issuer)
+        yield EdgeProcess(process, process.event("edge.started")["port"], issuer)
 
 
 class Browser:

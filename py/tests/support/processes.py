@@ -22,21 +22,28 @@ PY = Path(__file__).resolve().parents[2]
 class Process:
     """A running `pgplane` command; `settings` become its PLANE_* variables, and no others do.
 
-    Ends with the `with` block, whatever it does by then.
+    Ends with the `with` block, whatever it does by then. What has ended can be started again.
     """
 
     def __init__(self, *arguments: str, **settings: str) -> None:
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("PLANE_")}
+        self._arguments = arguments
+        self._environment = (
+            inherited
+            | {"PYTHONPATH": os.pathsep.join([str(PY), str(PY.parent / "examples" / "flights")])}
+            | {f"PLANE_{name.upper()}": value for name, value in settings.items()}
+        )
+        self.said: list[str] = []
+        self._start(*arguments)
+
+    def _start(self, *arguments: str) -> None:
         self.process = subprocess.Popen(
             [str(Path(sys.executable).parent / "pgplane"), *arguments],
             cwd=PY,
-            env=inherited
-            | {"PYTHONPATH": os.pathsep.join([str(PY), str(PY.parent / "examples" / "flights")])}
-            | {f"PLANE_{name.upper()}": value for name, value in settings.items()},
+            env=self._environment,
             stderr=subprocess.PIPE,
             text=True,
         )
-        self.said: list[str] = []
         self._lines: Queue[str | None] = Queue()
         self._unread: deque[dict[str, Any]] = deque()
         self._reader = Thread(target=self._read, daemon=True)
@@ -81,6 +88,14 @@ class Process:
         """SIGKILL: no goodbye."""
         self.process.kill()
         self.process.wait(PATIENCE)
+
+    def restart(self, *arguments: str) -> None:
+        """Start it again once it has ended, or been killed just now, with more arguments.
+
+        `said` keeps what the one before said; `event` waits for what the new one says.
+        """
+        self.close()
+        self._start(*self._arguments, *arguments)
 
     def close(self) -> None:
         """End it."""
