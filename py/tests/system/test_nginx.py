@@ -26,7 +26,9 @@ pytestmark = pytest.mark.skipif(
 @pytest.fixture
 def edge(plane: Plane, issuer: Issuer, as_edge: str) -> Iterator[EdgeProcess]:
     """An edge process that hears notifications, and sweeps too seldom to help."""
-    with edge_process(issuer, queue_url=as_edge, sweep_seconds="3600") as running:
+    with edge_process(
+        issuer, queue_url=as_edge, sweep_seconds="3600", grace_seconds="2"
+    ) as running:
         running.process.event("listener.ready")
         yield running
 
