@@ -26,7 +26,9 @@ pytestmark = pytest.mark.skipif(
 @pytest.fixture
 def edge(plane: Plane, issuer: Issuer, as_edge: str) -> Iterator[EdgeProcess]:
     """An edge process that hears notifications, and sweeps too seldom to help."""
-    with edge_process(issuer, queue_url=as_edge, sweep_seconds="3600") as running:
+    with edge_process(
+        issuer, queue_url=as_edge, sweep_seconds="3600", grace_seconds="2"
+    ) as running:
         running.process.event("listener.ready")
         yield running
 
@@ -173,6 +175,27 @@ async def test_no_log_has_a_ticket_or_a_token(
     assert token.split(".")[-1] not in logs
     for status in (429, 502):
         assert f'"GET {address}" {status} ' in logs
+
+
+@pytest.mark.parametrize("quiet", [True, False], ids=["deployed", "with errors logged"])
+async def test_no_log_has_a_ticket_when_nginx_is_out_of_connections(
+    edge: EdgeProcess, issuer: Issuer, tmp_path: Path, quiet: bool
+) -> None:
+    """That is an alert, which no level of a log but the very last leaves out."""
+    site = DEPLOYED.read_text()
+    if not quiet:
+        site = site.replace("error_log /dev/null emerg;", "error_log alert.log alert;")
+    with nginx(tmp_path, edge.port, site, connections=7) as before:
+        async with client(before.url) as http:
+            asked = await ask(http, issuer)
+        streams = [await RawStream.open(before.url, asked["streamUrl"]) for _ in range(3)]
+        assert [stream.status for stream in streams] == [200, 200, 500]
+        for stream in streams:
+            stream.close()
+        logs = before.access_log + before.error_log
+        if not quiet:
+            logs += (tmp_path / "alert.log").read_text()
+    assert ("ticket=" in logs) is not quiet
 
 
 async def test_heads_and_bodies_that_do_not_come_end_before_the_edge(
