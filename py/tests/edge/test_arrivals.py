@@ -13,7 +13,7 @@ from pgplane.edge.replies.pump import ReplyPump
 from pgplane.edge.replies.waiters import Waiter
 from pgplane.errors import Busy, Unavailable
 
-from ..support.edges import Plane, ask, on_a_port
+from ..support.edges import Plane, ask, on_a_port, until
 from ..support.issuer import Issuer
 from ..support.sessions import Stage
 from .test_pump import KEY, OWN, QUEUE, Database, job
@@ -142,6 +142,34 @@ async def test_who_goes_before_he_is_noted_leaves_nothing() -> None:
     assert await stays
     assert gone.cancelled()
     assert len(pump) == 1
+
+
+@pytest.mark.parametrize("fault", [None, Unavailable("the queue database is unreachable")])
+async def test_of_those_who_come_as_one_none_stays_without_the_others(
+    monkeypatch: pytest.MonkeyPatch, fault: Unavailable | None
+) -> None:
+    """The first has arrived when the one who brought them goes, or the second cannot be read."""
+    monkeypatch.setattr(arrivals_module, "MAX_TOGETHER", 1)
+    gate = asyncio.Event()
+
+    class Halting(Database):
+        async def call(self, function: Any, *args: Any) -> Any:
+            if function is ledger.await_jobs and args[1] == [(2, KEY)]:
+                await gate.wait()
+                raise fault or AssertionError("nobody asks any more")
+            return await super().call(function, *args)
+
+    database = Halting()
+    pump = ReplyPump(database, 3600)  # type: ignore[arg-type]
+    database.jobs = {1: job(1), 2: job(2)}
+    coming = asyncio.ensure_future(pump.attach_all(QUEUE, [1, 2], (KEY,), 60))
+    await until(lambda: bool(database.awaited) and len(pump) == 2)
+    if fault is None:
+        coming.cancel()
+    gate.set()
+    with pytest.raises(Unavailable if fault else asyncio.CancelledError):
+        await coming
+    assert len(pump) == 0
 
 
 async def test_an_ending_that_takes_its_time_holds_up_nobody_else(

@@ -227,6 +227,23 @@ async def test_a_blob_is_there_once_its_job_is_done(
     assert (await client.get(url, headers=issuer.bearer())).status_code == 200
 
 
+async def test_an_answer_out_of_a_cache_has_the_blobs_of_the_job_that_made_it(
+    client: httpx2.AsyncClient, plane: Plane, issuer: Issuer, url: str
+) -> None:
+    first = url.split("/")[-3]
+    again = await ask(client, issuer)
+    assert again["jobId"] != first
+    job = plane.claim()
+    plane.look(
+        "select plane.complete_job(%s, %s, '1', p_cache => 'hit', p_blobs_of => %s)", *job, first
+    )
+    own = f"{again['statusUrl']}/blob/1"
+    responses = [await client.get(one, headers=issuer.bearer()) for one in (url, own)]
+    assert [response.content for response in responses] == [DATA, DATA]
+    assert len({response.headers["ETag"] for response in responses}) == 1
+    problem(await client.get(own, headers=issuer.bearer(scope=["JFK"])), 404)
+
+
 def expire(plane: Plane) -> None:
     """From now on, no blob of the queue is kept."""
     plane.look("select plane.create_queue('surface-flights', p_blob_retention => '0 s')")
