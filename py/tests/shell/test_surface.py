@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from pydantic import ConfigDict, Field, ValidationError
 
 from pgplane import client
 from pgplane.errors import Refusal
+from pgplane.operation import Declared, Options
 from pgplane.session import RawJson
 from pgplane.sqlfile import SqlFileError
 from pgplane.surface import Blob, BlobRef, Envelope, Params, Surface, Work
@@ -169,6 +171,10 @@ async def test_a_sql_file_that_is_an_export_answers_with_a_file(tmp_path: Path) 
 def test_an_option_that_is_none_is_refused() -> None:
     with pytest.raises(TypeError, match="tll_seconds"):
         Surface("test").operation("find", tll_seconds=60)(answer)  # type: ignore[call-arg]
+
+
+def test_what_can_be_declared_is_what_the_options_are() -> None:
+    assert set(Declared.__annotations__) == {field.name for field in fields(Options)}
 
 
 def test_who_keeps_answers_is_told_of_each_tag_that_is_invalidated() -> None:

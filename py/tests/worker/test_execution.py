@@ -145,6 +145,24 @@ async def test_a_fresh_job_skips_the_cache_and_renews_it(desk: Desk) -> None:
     assert len(desk.calls) == 2
 
 
+async def test_past_the_cache_an_answer_is_computed_and_kept(desk: Desk) -> None:
+    await desk.executor.execute(claim())
+    anew = await desk.executor.execute(claim(), past_cache=True)
+    assert anew.cache is None
+    assert (await desk.executor.execute(claim())).answer is anew.answer
+    assert len(desk.calls) == 2
+
+
+async def test_an_answer_is_forgotten_where_it_is_still_the_one_that_is_kept(desk: Desk) -> None:
+    first = await desk.executor.execute(claim())
+    desk.executor.forget(claim(), first.answer)
+    second = await desk.executor.execute(claim())
+    assert second.cache is None
+    desk.executor.forget(claim(), first.answer)
+    desk.executor.forget(claim(key=None), second.answer)
+    assert (await desk.executor.execute(claim())).cache == "hit"
+
+
 async def test_a_gate_stands_before_the_cache_too(desk: Desk) -> None:
     await desk.executor.execute(claim())
     outsider = '{"client": "acme", "actor": "eve", "staff": false, "scope": ["LGA"]}'

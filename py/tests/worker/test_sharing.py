@@ -60,6 +60,7 @@ class Told(Settlement):
     def __init__(self, connection: WarmConnection) -> None:
         super().__init__(connection)
         self.completed: list[int] = []
+        self.failed: list[int] = []
         self.open = asyncio.Event()
         self.open.set()
 
@@ -67,6 +68,10 @@ class Told(Settlement):
         self.completed.append(held.claim.job_id)
         await self.open.wait()
         return await super().complete(held, completion)
+
+    async def fail(self, held: HeldJob, error: str) -> str:
+        self.failed.append(held.claim.job_id)
+        return await super().fail(held, error)
 
 
 class Office:
@@ -316,6 +321,7 @@ async def test_an_attempt_that_learns_of_its_loss_by_writing_is_lost(office: Off
     async with asyncio.timeout(PATIENCE):
         runs = [await office.runs.get() for _ in range(2)]
     assert [(run.attempt, run.outcome) for run in runs] == [(1, "lost"), (2, "done")]
+    assert office.settlement.failed == [], "it is not its handler's failure"
     assert await office.answer(first) == (None, "late 2")
 
 
