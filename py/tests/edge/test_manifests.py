@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import httpx2
 import pytest
+import structlog
 
 from pgplane.edge.database import QueueDatabase
 from pgplane.edge.manifests import manifests as module
@@ -193,6 +194,18 @@ async def test_only_what_changed_is_compiled_again() -> None:
 
     assert schema(after, "ask") is schema(before, "ask")
     assert schema(after, "tell") is not schema(before, "tell")
+
+
+async def test_of_a_schema_that_cannot_be_used_the_log_is_told_once() -> None:
+    database = Database(ask={"type": "nonsense"})
+    with structlog.testing.capture_logs() as logged:
+        for _ in range(3):
+            assert await database.manifests.faults(QUEUE, WITH_A) == []
+            database.now += KEEP_SECONDS + 0.1
+    assert database.calls == 3
+    (entry,) = logged
+    assert entry["event"] == "manifest.unusable_schema"
+    assert (entry["queue"], entry["operation"], entry["version"]) == (QUEUE, "ask", 1)
 
 
 def register(plane: Plane, schema: dict[str, Any]) -> None:

@@ -37,7 +37,7 @@ SERVED = [
     (method, route.path) for route in ROUTES for method in route.methods or () if method != "HEAD"
 ]
 EVERYTHING = [(method.upper(), path) for path, item in addresses().items() for method in item]
-FUZZED_SECONDS = 100
+FUZZED_SECONDS = 200
 
 
 class Cat(BaseModel):
@@ -91,7 +91,7 @@ def manifest(operations: Iterable[tuple[str, int, dict[str, Any]]]) -> Manifest:
         (
             Offer(
                 Operation(name, version, json.dumps(schema).encode(), 60, 30, True),
-                ParamsSchema(name, json.dumps(schema).encode()),
+                ParamsSchema(json.dumps(schema).encode()),
             )
             for name, version, schema in operations
         ),

@@ -99,15 +99,15 @@ class Manifests:
         as_of = self._clock()
         operations = await self._database.call(ledger.get_manifest, queue)
         before = self._copies.get(queue)
-        offers = (_offer(operation, before) for operation in operations)
+        offers = (_offer(queue, operation, before) for operation in operations)
         self._copies[queue] = Manifest(as_of, offers)
         return self._copies[queue]
 
 
-def _offer(operation: Operation, before: Manifest | None) -> Offer:
+def _offer(queue: str, operation: Operation, before: Manifest | None) -> Offer:
     """What is as it was before keeps its schema, which may be compiled."""
-    known = before and before.find(operation.name, operation.version)
-    if known and known.operation.params_schema == operation.params_schema:
+    name, version, text = operation.name, operation.version, operation.params_schema
+    known = before and before.find(name, version)
+    if known and known.operation.params_schema == text:
         return Offer(operation, known.schema)
-    name = f"{operation.name} v{operation.version}"
-    return Offer(operation, ParamsSchema(name, operation.params_schema))
+    return Offer(operation, ParamsSchema(text, queue=queue, operation=name, version=version))

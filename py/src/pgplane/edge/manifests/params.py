@@ -36,10 +36,10 @@ class ParamsSchema:
     schema that cannot be used (a `$ref` to elsewhere, a fault) refuses nothing and is logged once.
     """
 
-    def __init__(self, operation: str, text: bytes) -> None:
-        """`operation`: what the log calls it."""
-        self._operation = operation
+    def __init__(self, text: bytes, **whose: object) -> None:
+        """`whose`: what the log says that it is of."""
         self._text = text
+        self._whose = whose
         self._parsed: dict[str, Any] | None = None
         self._validator: Draft202012Validator | None = None
         self._compiled = False
@@ -87,7 +87,7 @@ class ParamsSchema:
             self._parsed = schema
         except ValueError as error:
             reason = str(error).split("\n", 1)[0][:200]
-            log.warning("manifest.unusable_schema", operation=self._operation, error=reason)
+            log.warning("manifest.unusable_schema", **self._whose, error=reason)
 
 
 def _errors(validator: Draft202012Validator, value: object, every: bool) -> list[ValidationError]:
