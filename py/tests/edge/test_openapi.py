@@ -291,8 +291,7 @@ async def test_a_fuzzer_finds_nothing(
     plane: Plane, issuer: Issuer, as_edge: str, tmp_path: Path
 ) -> None:
     # What is no date only the worker refuses, and what has a NUL only the ledger.
-    operations = json.dumps(surface.manifest()).replace('"format": "date", ', "")
-    assert "format" not in operations
+    operations = re.sub('"format": "[a-z-]+", ', "", json.dumps(surface.manifest()))
     plane.look("select plane.register_manifest('surface-flights', %s)", operations)
     async with (
         on_a_port(issuer.settings(queue_url=as_edge, stream_seconds=1.0)) as (client, _),

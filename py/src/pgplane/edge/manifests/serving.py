@@ -1,5 +1,6 @@
 """Serving: what the routes want of manifests."""
 
+from collections.abc import Iterable
 from weakref import WeakKeyDictionary
 
 from starlette.requests import Request
@@ -9,24 +10,29 @@ from starlette.routing import Route
 from pgplane.edge.database import QueueDatabase
 from pgplane.edge.manifests.manifests import SURE_SECONDS, Manifests
 from pgplane.edge.manifests.openapi import document
+from pgplane.edge.manifests.wording import Wrong
 from pgplane.edge.parts import Edge
 from pgplane.edge.problems import Problem
 from pgplane.edge.questions import Question
 from pgplane.edge.routes.answers import answer
-from pgplane.surface import invalid_params
 
 _kept: WeakKeyDictionary[QueueDatabase, Manifests] = WeakKeyDictionary()
 
 
 async def check(edge: Edge, queue: str, question: Question) -> None:
-    """Refuse a question whose params do not fit: Problem 422, as the worker would answer.
+    """Refuse a question whose params do not fit: Problem 422.
 
     Whether there is such an operation is for the ledger to say.
     """
     wrong = await manifests_of(edge).faults(queue, question)
     if wrong:
-        refusal = invalid_params(*wrong)
-        raise Problem(refusal.status, refusal.code, refusal.message, extra=refusal.fields)
+        raise invalid_params(wrong)
+
+
+def invalid_params(wrong: Iterable[Wrong]) -> Problem:
+    """The refusal of params, the same as the worker's: each wrong field, and what is wrong."""
+    errors = [one._asdict() for one in wrong]
+    return Problem(422, "PARAMS", "invalid params", extra={"errors": errors})
 
 
 async def describe(request: Request) -> Response:
