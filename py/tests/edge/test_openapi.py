@@ -294,7 +294,7 @@ async def test_a_fuzzer_finds_nothing(
     operations = re.sub('"format": "[a-z-]+", ', "", json.dumps(surface.manifest()))
     plane.look("select plane.register_manifest('surface-flights', %s)", operations)
     async with (
-        on_a_port(issuer.settings(queue_url=as_edge, stream_seconds=1.0)) as (client, _),
+        on_a_port(issuer.settings(queue_url=as_edge, stream_seconds=0.25)) as (client, _),
         answering(plane),
     ):
         fuzzer = await asyncio.create_subprocess_exec(
@@ -304,7 +304,8 @@ async def test_a_fuzzer_finds_nothing(
             "--header",
             f"Authorization: Bearer {issuer.token(exp=4_000_000_000)}",
             "--checks=all",
-            "--max-examples=10",
+            "--exclude-checks=use_after_free",  # DELETE leaves a job, which others may see on
+            "--max-examples=5",
             "--generation-deterministic",
             "--generation-allow-x00=false",
             "--request-timeout=10",
