@@ -2,6 +2,7 @@
 
 from starlette.routing import Route
 
+from pgplane.edge.manifests.serving import describe
 from pgplane.edge.routes.asking import submit
 from pgplane.edge.routes.blobs import blob
 from pgplane.edge.routes.jobs import job
@@ -10,6 +11,7 @@ from pgplane.edge.routes.streaming import stream, stream_many
 from pgplane.edge.routes.tickets import job_ticket, stream_ticket
 
 ROUTES = [
+    Route("/api/{surface}/openapi.json", describe, methods=["GET"]),
     Route("/api/{surface}/q", submit, methods=["POST"]),
     Route("/api/{surface}/q/{job_id}", job, methods=["GET", "DELETE"]),
     Route("/api/{surface}/q/{job_id}/stream", stream, methods=["GET"]),

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from pgplane import ledger
 from pgplane.edge.access.access import Visitor
 from pgplane.edge.access.tickets import STREAM
+from pgplane.edge.manifests.serving import check
 from pgplane.edge.parts import Edge
 from pgplane.edge.questions import read_question
 from pgplane.edge.replies import replies
@@ -24,6 +25,7 @@ async def submit(request: Request) -> Response:
     edge: Edge = request.app.state.edge
     visitor = await edge.access.of(request)
     question = await read_question(request, edge.settings.body_bytes)
+    await check(edge, visitor.queue, question)
     fresh = _wants_fresh(request)
     submitted = await edge.database.call(
         ledger.submit_request,
