@@ -12,7 +12,12 @@ from pgplane.schema.tree import Tree
 
 ROOT = Path(__file__).resolve().parents[3]
 SOURCE = ROOT / "py/src/pgplane"
-SPEAKING = [*(SOURCE / "edge").rglob("*.py"), SOURCE / "surface.py", SOURCE / "worker/execution.py"]
+SPEAKING = [
+    *(SOURCE / "edge").rglob("*.py"),
+    *(SOURCE / "worker").glob("*.py"),
+    SOURCE / "operation.py",
+    SOURCE / "surface.py",
+]
 REFUSING = {"Problem", "Refusal", "HttpError", "_refuse", "_refusal"}
 CODE = re.compile(r"(?=.{4})[A-Z]+(_[A-Z]+)*")
 ROUTER = {(404, "NOT_FOUND"), (405, "METHOD_NOT_ALLOWED")}

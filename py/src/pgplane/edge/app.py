@@ -20,6 +20,7 @@ from pgplane.edge.admission import Admission
 from pgplane.edge.database import QueueDatabase
 from pgplane.edge.downloads import Blobs
 from pgplane.edge.health import Readiness
+from pgplane.edge.manifests.manifests import Manifests
 from pgplane.edge.parts import Edge
 from pgplane.edge.problems import Boundary, Problem, answer
 from pgplane.edge.replies.pump import CHANNELS, ReplyPump
@@ -49,6 +50,7 @@ def create_app(settings: Settings, static_dir: Path | None = None) -> Starlette:
         database=database,
         access=Access(verifier, tickets, ScopeKeys(database), settings.surfaces_tier),
         tickets=tickets,
+        manifests=Manifests(database),
         admission=Admission.from_settings(settings),
         blobs=Blobs(database, settings.pool_size),
         pump=pump,

@@ -9,6 +9,7 @@ from pgplane.edge.admission import Admission
 from pgplane.edge.database import QueueDatabase
 from pgplane.edge.downloads import Blobs
 from pgplane.edge.health import Readiness
+from pgplane.edge.manifests.manifests import Manifests
 from pgplane.edge.problems import no_such_job
 from pgplane.edge.replies.pump import ReplyPump
 from pgplane.edge.replies.streams import Streams
@@ -24,6 +25,7 @@ class Edge:
     database: QueueDatabase
     access: Access
     tickets: SharedTickets
+    manifests: Manifests
     admission: Admission
     blobs: Blobs
     pump: ReplyPump

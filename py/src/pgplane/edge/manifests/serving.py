@@ -1,14 +1,12 @@
 """Serving: what the routes want of manifests."""
 
 from collections.abc import Iterable
-from weakref import WeakKeyDictionary
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from pgplane.edge.database import QueueDatabase
-from pgplane.edge.manifests.manifests import SURE_SECONDS, Manifests
+from pgplane.edge.manifests.manifests import SURE_SECONDS
 from pgplane.edge.manifests.openapi import document
 from pgplane.edge.manifests.wording import Wrong
 from pgplane.edge.parts import Edge
@@ -16,15 +14,13 @@ from pgplane.edge.problems import Problem
 from pgplane.edge.questions import Question
 from pgplane.edge.routes.answers import answer
 
-_kept: WeakKeyDictionary[QueueDatabase, Manifests] = WeakKeyDictionary()
-
 
 async def check(edge: Edge, queue: str, question: Question) -> None:
     """Refuse a question whose params do not fit: Problem 422.
 
     Whether there is such an operation is for the ledger to say.
     """
-    wrong = await manifests_of(edge).faults(queue, question)
+    wrong = await edge.manifests.faults(queue, question)
     if wrong:
         raise invalid_params(wrong)
 
@@ -39,7 +35,7 @@ async def describe(request: Request) -> Response:
     """GET a surface's OpenAPI document."""
     edge: Edge = request.app.state.edge
     visitor = await edge.access.of(request)
-    manifest = await manifests_of(edge).get(visitor.queue, SURE_SECONDS)
+    manifest = await edge.manifests.get(visitor.queue, SURE_SECONDS)
     served = [
         (method, route.path)
         for route in request.app.routes
@@ -48,10 +44,3 @@ async def describe(request: Request) -> Response:
     ]
     root_path = request.scope.get("root_path", "")
     return answer(document(visitor.surface, manifest, served, root_path))
-
-
-def manifests_of(edge: Edge) -> Manifests:
-    """The manifests that this edge keeps, of its queue database."""
-    if edge.database not in _kept:
-        _kept[edge.database] = Manifests(edge.database)
-    return _kept[edge.database]
