@@ -257,6 +257,12 @@ async def test_wrong_params_are_answered_field_by_field(desk: Desk) -> None:
     assert desk.calls == []
 
 
+async def test_of_very_many_wrong_fields_a_hundred_are_told(desk: Desk) -> None:
+    colours = {f"colour{n}": "red" for n in range(1000)}
+    payload = refusal(await desk.executor.execute(claim(**colours)))  # type: ignore[arg-type]
+    assert len(payload["errors"]) == 100
+
+
 @pytest.mark.parametrize("envelope", ["{}", '{"client": "acme"}', '{"scope": ["EWR"]}'])
 async def test_an_envelope_without_client_or_scope_sees_nothing(desk: Desk, envelope: str) -> None:
     payload = refusal(await desk.executor.execute(claim(envelope=envelope)))

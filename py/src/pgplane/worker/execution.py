@@ -22,6 +22,8 @@ from pgplane.worker.output import Output
 
 WHOLE_BYTES = 64 * 1024 * 1024
 """The largest result that becomes a blob by itself: it is in memory, and at the caller again."""
+MAX_WRONG_FIELDS = 100
+"""As many as the edge tells: what is wrong must not be larger than an answer may be."""
 JSON = "application/json"
 
 log = logs.get("job")
@@ -181,5 +183,6 @@ def _envelope(claim: Claim, operation: Operation) -> Envelope:
 
 
 def _wrong_fields(invalid: ValidationError) -> Iterator[tuple[str, str]]:
-    for one in invalid.errors(include_url=False, include_context=False, include_input=False):
+    found = invalid.errors(include_url=False, include_context=False, include_input=False)
+    for one in found[:MAX_WRONG_FIELDS]:
         yield ".".join(map(str, one["loc"])), one["msg"].removeprefix("Value error, ")

@@ -13,7 +13,7 @@ from pgplane.edge.manifests.serving import check
 from pgplane.edge.parts import Edge
 from pgplane.edge.questions import read_question
 from pgplane.edge.replies import replies
-from pgplane.edge.routes.answers import answer
+from pgplane.edge.routes.answers import answer, surface_url
 from pgplane.errors import Busy
 from pgplane.ledger.records import Job, Submitted
 
@@ -36,7 +36,7 @@ async def submit(request: Request) -> Response:
         version=question.version,
         fresh=fresh,
     )
-    status_url = f"{request.scope.get('root_path', '')}/api/{visitor.surface}/q/{submitted.job_id}"
+    status_url = f"{surface_url(request, visitor)}/q/{submitted.job_id}"
     headers = {"Location": status_url}
     wait = _wait_seconds(request)
     if wait is not None and (place := edge.admission.wait(visitor.name)) is not None:
