@@ -429,7 +429,8 @@ create type plane.job_answer as (
     position    integer,
     created_at  timestamptz,
     claimed_at  timestamptz,
-    finished_at timestamptz
+    finished_at timestamptz,
+    left_out    boolean
 );
 comment on type plane.job_answer is 'What a caller may see of a job.';
 comment on column plane.job_answer.job_id is 'The job.';
@@ -443,3 +444,4 @@ comment on column plane.job_answer.position is 'Place among the jobs ready to be
 comment on column plane.job_answer.created_at is 'When it was enqueued.';
 comment on column plane.job_answer.claimed_at is 'When its last attempt began; NULL before the first.';
 comment on column plane.job_answer.finished_at is 'When it ended; NULL while it is live.';
+comment on column plane.job_answer.left_out is 'Whether result or error is NULL only because max_bytes had been reached.';

@@ -2,7 +2,8 @@
 create or replace function plane.await_jobs(
     p_queue      text,
     p_job_ids    bigint[],
-    p_scope_keys text[]
+    p_scope_keys text[],
+    p_max_bytes  integer default null
 )
     returns setof plane.job_answer
     language plpgsql
@@ -29,17 +30,23 @@ begin
         order by a.job_id
     ) as a
     cross join lateral (select from plane.lease l where l.job_id = a.job_id for key share) as l;
-    return query select * from plane._answers(v_queue, p_job_ids, p_scope_keys);
+    if p_max_bytes is null then
+        return query select * from plane._answers(v_queue, p_job_ids, p_scope_keys);
+    else
+        return query select * from plane._answers_within(v_queue, p_job_ids, p_scope_keys, p_max_bytes);
+    end if;
 end;
 $$;
 
-revoke all on function plane.await_jobs(text, bigint[], text[]) from public;
-grant execute on function plane.await_jobs(text, bigint[], text[]) to plane_reader;
+revoke all on function plane.await_jobs(text, bigint[], text[], integer) from public;
+grant execute on function plane.await_jobs(text, bigint[], text[], integer) to plane_reader;
 
-comment on function plane.await_jobs(text, bigint[], text[]) is
+comment on function plane.await_jobs(text, bigint[], text[], integer) is
 'As await_job, after register_waiters has committed, for (job_ids[i], scope_keys[i]) each; pairs that see nothing give no
 row. It waits for each completion under way, at most half a second, whatever the caller''s lock_timeout; on 55P03 try again.
+max_bytes: as in get_results.
 Raises 22023 job_ids and scope_keys must be arrays of one length.
+Raises 22023 max_bytes must not be negative.
 Raises 55P03 canceling statement due to lock timeout.
 Raises PL404 no such queue.
 Role: plane_reader.';

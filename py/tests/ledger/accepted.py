@@ -65,6 +65,7 @@ ACCEPTED = [
     Rule("an empty file, and nothing more", ("p_data",), ("empty",), ("put_blob", "append_blob")),
     Rule("a file has a name or none", ("p_filename",), ("NULL",)),
     Rule("from the first byte on, and beyond the last", ("p_from",), ("zero", "huge")),
+    Rule("none, a lot, all", ("p_max_bytes",), ("zero", "huge", "NULL"), changes=False),
     Rule("none, as many as there are, all", ("p_newest",), ("zero", "huge", "NULL"), ("health",)),
     Rule(
         "telemetry asks nobody whether it is so",

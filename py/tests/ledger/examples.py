@@ -65,7 +65,7 @@ BLOB = {
 EXAMPLES: dict[str, dict[str, str]] = {
     "append_blob": {**HELD, "p_blob": "1", "p_data": "'def'"},
     "await_job": ASKED,
-    "await_jobs": ASKED_MANY,
+    "await_jobs": {**ASKED_MANY, "p_max_bytes": "1000"},
     "blob_info": BLOB,
     "claim": {"p_queue": "'mail'", "p_worker": "'w'", "p_n": "2"},
     "claim_one": {"p_queue": "'mail'", "p_worker": "'w'"},
@@ -132,7 +132,7 @@ EXAMPLES: dict[str, dict[str, str]] = {
     },
     "get_job": ASKED,
     "get_manifest": {"p_queue": "'mail'"},
-    "get_results": ASKED_MANY,
+    "get_results": {**ASKED_MANY, "p_max_bytes": "1000"},
     "health": {"p_newest": "1000"},
     "leave_job": {**ASKED, "p_waiter": "'me'"},
     "maintain": {},

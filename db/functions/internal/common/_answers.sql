@@ -34,7 +34,7 @@ begin
             limit 1
         ),
         o.result, o.error, o.cache, plane._position(j.job),
-        (j.job).created_at, coalesce(o.claimed_at, l.claimed_at), o.finished_at
+        (j.job).created_at, coalesce(o.claimed_at, l.claimed_at), o.finished_at, false
     from unnest(p_job_ids, p_scope_keys) with ordinality as a (job_id, scope_key, ord)
     cross join lateral (select f as job from plane.job f where f.id = a.job_id offset 0) as j
     left join lateral (select f.* from plane.outcome f where f.job_id = a.job_id offset 0) as o on true

@@ -2,7 +2,7 @@
 begin;
 \ir ../../_clock.sql
 \ir _surface.sql
-select plan(14);
+select plan(17);
 
 create function pg_temp.as_get_results(p_job_ids bigint[], p_scope_keys text[], p_wanted text[], p_what text) returns text language sql as $$
     select is(
@@ -45,7 +45,19 @@ select pg_temp.as_get_results(array[:held, :too, :held], array[:'north', :'north
 select is(pg_temp.locked(), array[:held, :too]::bigint[], 'each lease is');
 select is_empty($$ select plane.await_jobs('await_jobs', '{}', '{}') $$, 'nothing asked is nothing answered');
 
+-- when a reader has room for none, or one of them
+select results_eq(
+    format('select status, result::text, left_out from plane.await_jobs(''await_jobs'', array[%s, %s], array_fill(%L::text, array[2]), 0)',
+        :done, :held, :'north'),
+    $$ values ('done', null, true), ('in_progress', null, false) $$, 'answers are left out as by get_results');
+select results_eq(
+    format('select status, result::text, left_out from plane.await_jobs(''await_jobs'', array[%s], array[%L], 1)', :done, :'north'),
+    $$ values ('done', '{"n": 1.50}', false) $$, 'and the first one fits');
+
 -- when an argument cannot be
+select throws_ok(
+    $$ select plane.await_jobs('await_jobs', '{}', '{}', -1) $$,
+    '22023', 'max_bytes must not be negative', 'a limit below nothing is refused');
 select throws_ok(
     $$ select plane.await_jobs('await_jobs', '{1}', '{}') $$,
     '22023', 'job_ids and scope_keys must be arrays of one length', 'a job without its key is refused');

@@ -2,13 +2,13 @@
 begin;
 \ir ../../_clock.sql
 \ir _surface.sql
-select plan(19);
+select plan(28);
 
 create function pg_temp.results(p_job_ids bigint[], p_scope_keys text[], p_wanted text, p_what text) returns text language sql as $$
     select is(
         (select coalesce(string_agg(job_id || ' ' || status || coalesce(' ' || result::text, ''), ', ' order by ord), '')
             from plane.get_results('get_results', p_job_ids, p_scope_keys) with ordinality as r (
-                job_id, scope_key, status, progress, result, error, cache, "position", created_at, claimed_at, finished_at, ord)),
+                job_id, scope_key, status, progress, result, error, cache, "position", created_at, claimed_at, finished_at, left_out, ord)),
         p_wanted, p_what)
 $$;
 
@@ -55,7 +55,39 @@ select is(
     (select count(*) from plane.get_results('get_results', :'many', array_fill(:'north'::text, array[500]))), 500::bigint,
     'hundreds are told in one call');
 
+-- given answers of 10 bytes, a refusal among them, beside a job that has none yet
+select array_agg(pg_temp.asked('get_results', 600 + n)) as sized from generate_series(1, 4) as n \gset
+select plane.complete_job(c.job_id, c.attempt,
+    case when c.job_id = (:'sized'::bigint[])[2] then null else '"12345678"' end::json,
+    case when c.job_id = (:'sized'::bigint[])[2] then '{"a":"123"}' end::json)
+from plane.claim('get_results', 'w2', 600) as c
+where c.job_id = any ((:'sized'::bigint[])[1:3]) \g /dev/null
+create function pg_temp.within(p_max_bytes integer, p_wanted text, p_what text) returns text language sql as $$
+    select is(
+        (select string_agg(
+                status || coalesce(' ' || result::text, '') || coalesce(' ' || error::text, '') || case when left_out then ' left out' else '' end,
+                ', ' order by ord)
+            from plane.get_results('get_results', current_setting('get_results.sized')::bigint[],
+                    array_fill(pg_temp.key(), array[4]), p_max_bytes) with ordinality as r (
+                job_id, scope_key, status, progress, result, error, cache, "position", created_at, claimed_at, finished_at, left_out, ord)),
+        p_wanted, p_what)
+$$;
+select set_config('get_results.sized', :'sized', true) \g /dev/null
+
+-- when a reader has room for some of them
+select pg_temp.within(null, 'done "12345678", done {"a":"123"}, done "12345678", in_progress', 'without a limit nothing is left out');
+select pg_temp.within(0, 'done left out, done left out, done left out, in_progress', '0 tells how each stands and no more');
+select pg_temp.within(1, 'done "12345678", done left out, done left out, in_progress', 'the first always fits');
+select pg_temp.within(10, 'done "12345678", done left out, done left out, in_progress', 'what reaches the limit is the last');
+select pg_temp.within(11, 'done "12345678", done {"a":"123"}, done left out, in_progress', 'the last is given whole');
+select pg_temp.within(21, 'done "12345678", done {"a":"123"}, done left out, in_progress', 'a refusal counts as a result does');
+select pg_temp.within(22, 'done "12345678", done {"a":"123"}, done "12345678", in_progress', 'what fits is all there');
+select pg_temp.within(2147483647, 'done "12345678", done {"a":"123"}, done "12345678", in_progress', 'no limit is too large');
+
 -- when an argument cannot be
+select throws_ok(
+    $$ select plane.get_results('get_results', '{}', '{}', -1) $$,
+    '22023', 'max_bytes must not be negative', 'a limit below nothing is refused');
 select throws_ok(
     $$ select plane.get_results('get_results-none', '{}', '{}') $$,
     'PL404', 'no such queue', 'a queue that does not exist is refused');

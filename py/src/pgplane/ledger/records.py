@@ -47,6 +47,8 @@ class Job:
     created_at: datetime
     claimed_at: datetime | None
     finished_at: datetime | None
+    left_out: bool = False
+    """Whether result or error is None only since there was no room for it."""
 
 
 class Seen(NamedTuple):

@@ -11,7 +11,7 @@ from pgplane.ledger.records import Job, Seen, Submitted
 
 _JOB_COLUMNS: LiteralString = (
     'job_id, scope_key, status, progress, result, error, cache, "position",'
-    " created_at, claimed_at, finished_at"
+    " created_at, claimed_at, finished_at, left_out"
 )
 _job_row = args_row(Job)
 _submitted_row = args_row(Submitted)
@@ -72,15 +72,22 @@ async def get_job(connection: Connection, queue: str, job_id: int, scope_key: st
 
 
 async def get_results(
-    connection: Connection, queue: str, wanted: Sequence[tuple[int, str]]
+    connection: Connection,
+    queue: str,
+    wanted: Sequence[tuple[int, str]],
+    max_bytes: int | None = None,
 ) -> list[Job]:
-    """The jobs of many `(job_id, scope_key)` pairs in one query; those not visible are left out."""
+    """The jobs of many `(job_id, scope_key)` pairs in one query; those not visible are left out.
+
+    Results come until their bytes reach `max_bytes`, the last one whole; the others are marked as
+    `left_out`. None: all of them; 0: none.
+    """
     return await rows(
         connection,
         _job_row,
         f"select {_JOB_COLUMNS} from plane.get_results(p_queue => %s, p_job_ids => %s::bigint[],"
-        " p_scope_keys => %s::text[])",
-        (queue, [job_id for job_id, _ in wanted], [scope_key for _, scope_key in wanted]),
+        " p_scope_keys => %s::text[], p_max_bytes => %s)",
+        (queue, [job_id for job_id, _ in wanted], [key for _, key in wanted], max_bytes),
     )
 
 
@@ -149,15 +156,18 @@ async def await_job(connection: Connection, queue: str, job_id: int, scope_key: 
 
 
 async def await_jobs(
-    connection: Connection, queue: str, wanted: Sequence[tuple[int, str]]
+    connection: Connection,
+    queue: str,
+    wanted: Sequence[tuple[int, str]],
+    max_bytes: int | None = None,
 ) -> list[Job]:
     """As `get_results`, past any completion that is under way; call it after `register_waiters`."""
     return await rows(
         connection,
         _job_row,
         f"select {_JOB_COLUMNS} from plane.await_jobs(p_queue => %s, p_job_ids => %s::bigint[],"
-        " p_scope_keys => %s::text[])",
-        (queue, [job_id for job_id, _ in wanted], [scope_key for _, scope_key in wanted]),
+        " p_scope_keys => %s::text[], p_max_bytes => %s)",
+        (queue, [job_id for job_id, _ in wanted], [key for _, key in wanted], max_bytes),
     )
 
 
