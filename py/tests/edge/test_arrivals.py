@@ -1,14 +1,17 @@
 """Arrivals: what those who come together share, and what becomes of each of them."""
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from pgplane import ledger
+from pgplane.edge import create_app
 from pgplane.edge.replies import arrivals as arrivals_module
-from pgplane.edge.replies.arrivals import MAX_TOGETHER
+from pgplane.edge.replies.arrivals import MAX_BYTES, MAX_TOGETHER
+from pgplane.edge.replies.bursts import GATHER_SECONDS
 from pgplane.edge.replies.pump import ReplyPump
 from pgplane.edge.replies.waiters import Waiter
 from pgplane.errors import Busy, Unavailable
@@ -69,7 +72,7 @@ async def test_one_that_comes_alone_is_not_kept(
     database.jobs[7] = job(7)
     monkeypatch.setattr(asyncio.get_running_loop(), "call_later", never)
     assert await pump.attach(QUEUE, 7, (KEY,), 60)
-    assert pauses == [arrivals_module.GATHER_SECONDS], "the pause comes behind it"
+    assert pauses == [GATHER_SECONDS], "the pause comes behind it"
 
 
 async def test_who_comes_while_others_are_on_their_way_goes_with_the_next() -> None:
@@ -180,25 +183,49 @@ async def test_an_ending_that_takes_its_time_holds_up_nobody_else(
 
     database.before_read = stuck
     database.jobs = {n: job(n) for n in range(20)}
-    running = asyncio.create_task(pump.run())
     found = await come(pump, *range(20))
     assert all(waiter is not None and waiter.job is not None for waiter in found)
     assert len(database.reads) == 1
-    running.cancel()
 
 
-async def test_what_cannot_be_read_in_time_is_busy(
-    pump: ReplyPump, database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_cannot_be_read_in_time_is_busy(pump: ReplyPump, database: Database) -> None:
     def stuck() -> None:
         raise Busy("the queue database takes too long")
 
-    monkeypatch.setattr(arrivals_module, "CALL_SECONDS", 0)
     database.before_read = stuck
+    database.most = 0
     database.jobs[7] = job(7)
     with pytest.raises(Busy):
         await pump.attach(QUEUE, 7, (KEY,), 60)
     assert len(pump) == 0
+
+
+@pytest.mark.parametrize(("lines", "most"), [(1, MAX_BYTES), (4, MAX_BYTES // 4)])
+async def test_large_answers_are_left_for_the_pump(
+    database: Database, lines: int, most: int
+) -> None:
+    """Five hundred of a MiB, which nobody has room for: those are told who come first."""
+    pump = ReplyPump(database, 3600, lines=lines)  # type: ignore[arg-type]
+    large = b"x" * 1024**2
+    database.jobs = {n: replace(job(n, "done"), result=large) for n in range(MAX_TOGETHER)}
+    found = [waiter for waiter in await come(pump, *range(MAX_TOGETHER)) if waiter]
+    read = [waiter for waiter in found if waiter.job is not None]
+    assert len(found) == MAX_TOGETHER
+    assert len(read) == len(pump) == most / len(large)
+    assert database.largest == most
+    running = asyncio.create_task(pump.run())
+    for waiter in found[len(read) :]:
+        pump.resume(waiter)
+    assert all(await asyncio.gather(*(waiter.until_ended(20) for waiter in found)))
+    running.cancel()
+
+
+@pytest.mark.parametrize(("pool_size", "lines"), [(1, 1), (4, 1), (8, 2), (20, 5)])
+async def test_a_pool_has_lines_for_arrivals_by_its_size(
+    settings: Any, pool_size: int, lines: int
+) -> None:
+    app = create_app(settings.model_copy(update={"pool_size": pool_size}))
+    assert app.state.edge.pump._arrivals._lines._value == lines
 
 
 async def test_streams_open_beside_an_ending_that_is_not_committed(

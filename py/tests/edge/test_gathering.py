@@ -361,6 +361,34 @@ async def test_an_answer_without_room_is_let_go_and_read_again() -> None:
     assert (stalled.closed, len(stalled.pump), len(stalled.streams)) == ([True], 0, 0)
 
 
+async def test_answers_that_were_left_out_are_read_one_at_a_time() -> None:
+    stalled = Stalled(large(1), large(2))
+    for waiter in stalled.waiters.values():
+        stalled.pump.detach(waiter)
+        waiter.forget()
+    serving = asyncio.create_task(stalled.serve(stalled.gathering().begin()))
+    assert stalled.pump._unread == {1}
+    await stalled.read_again(1)
+    assert await stalled.told() == ["done"]
+    await stalled.read_again(2)
+    assert await stalled.told() == ["done", "end"]
+    await serving
+    assert (stalled.closed, len(stalled.pump), len(stalled.streams)) == ([True], 0, 0)
+
+
+async def test_who_is_not_told_an_answer_in_time_is_sent_away() -> None:
+    """An end that is there is no TIMEOUT: a client that comes back is told it."""
+    stalled = Stalled(large(1), large(2))
+    serving = asyncio.create_task(stalled.serve(stalled.gathering(seconds=0.01).begin()))
+    assert await stalled.told() == ["done"]
+    while not serving.done():
+        said = await stalled.taken.get()
+        assert b"event:" not in said
+        await asyncio.sleep(0)
+    assert b"retry: " in said
+    assert (stalled.closed, len(stalled.pump), len(stalled.streams)) == ([True], 0, 0)
+
+
 async def test_what_stands_still_is_told_by_its_latest_when_there_is_room() -> None:
     second = replace(PENDING, job_id=2)
     stalled = Stalled(large(1), second)

@@ -251,9 +251,9 @@ async def test_open_streams_hold_no_connection_and_share_a_read(
     reads: list[int] = []
     read = ledger.get_results
 
-    async def counted(connection: Any, queue: str, wanted: Any) -> Any:
+    async def counted(connection: Any, queue: str, wanted: Any, max_bytes: int) -> Any:
         reads.append(len(wanted))
-        return await read(connection, queue, wanted)
+        return await read(connection, queue, wanted, max_bytes)
 
     monkeypatch.setattr(ledger, "get_results", counted)
     alone = settings.model_copy(update={"pool_size": 1, "sweep_seconds": 3600})

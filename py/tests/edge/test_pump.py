@@ -1,6 +1,7 @@
 """The reply pump: how completions find their waiters, and what that costs the database."""
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -9,12 +10,8 @@ from typing import Any
 import pytest
 
 from pgplane.edge.replies import pump as pump_module
-from pgplane.edge.replies.pump import (
-    GATHER_SECONDS,
-    MAX_GATHER_SECONDS,
-    MAX_READ,
-    ReplyPump,
-)
+from pgplane.edge.replies.bursts import GATHER_SECONDS, MAX_GATHER_SECONDS
+from pgplane.edge.replies.pump import MAX_BYTES, MAX_READ, ReplyPump
 from pgplane.edge.replies.waiters import Waiter
 from pgplane.errors import Busy, Unavailable
 from pgplane.ledger.records import Job, Seen
@@ -26,8 +23,9 @@ KEY, OWN = "a" * 64, "b" * 64
 
 
 def job(job_id: int, status: str = "pending", scope_key: str = KEY) -> Job:
+    result = b"{}" if status == "done" else None
     return Job(
-        job_id, scope_key, status, None, b"{}", None, None, None, datetime.now(UTC), None, None
+        job_id, scope_key, status, None, result, None, None, None, datetime.now(UTC), None, None
     )
 
 
@@ -42,6 +40,7 @@ class Database:
         self.awaited: list[list[tuple[int, str]]] = []
         self.down = False
         self.most = MAX_READ
+        self.largest = 0
         self.before_read: Callable[[], None] = lambda: None
 
     async def call(self, function: Any, *args: Any) -> Any:
@@ -63,16 +62,32 @@ class Database:
         self.waiters |= {(job_id, waiter) for job_id, _, waiter in waiting}
         return [Seen(job_id, key) for job_id, key, _ in waiting if self._see(job_id, key)]
 
-    def await_jobs(self, _queue: str, wanted: Sequence[tuple[int, str]]) -> list[Job]:
+    def _answers(self, wanted: Sequence[tuple[int, str]], max_bytes: int) -> list[Job]:
+        """As the ledger has it: results until their bytes reach the limit."""
+        answers, size = [], 0
+        for found in filter(None, (self._see(*pair) for pair in wanted)):
+            if size < max_bytes:
+                size += len(found.result or b"")
+                answers.append(found)
+            else:
+                answers.append(replace(found, result=None, left_out=found.result is not None))
+        self.largest = max(self.largest, size)
+        return answers
+
+    def await_jobs(
+        self, _queue: str, wanted: Sequence[tuple[int, str]], max_bytes: int
+    ) -> list[Job]:
         self.before_read()
         self.awaited.append(list(wanted))
-        return [found for pair in wanted if (found := self._see(*pair))]
+        return self._answers(wanted, max_bytes)
 
-    def get_results(self, _queue: str, wanted: Sequence[tuple[int, str]]) -> list[Job]:
+    def get_results(
+        self, _queue: str, wanted: Sequence[tuple[int, str]], max_bytes: int
+    ) -> list[Job]:
         if len(wanted) > self.most:
             raise Busy("the queue database takes too long")
         self.reads.append(list(wanted))
-        return [found for pair in wanted if (found := self._see(*pair))]
+        return self._answers(wanted, max_bytes)
 
 
 @pytest.fixture
@@ -252,6 +267,20 @@ async def test_a_large_read_is_split(pump: ReplyPump, database: Database) -> Non
     pump.read_all()
     assert all(await asyncio.gather(*(waiter.until_ended(5) for waiter in found)))
     assert sorted(map(len, database.reads)) == [1, MAX_READ]
+
+
+async def test_large_answers_are_read_so_many_bytes_at_a_time(
+    pump: ReplyPump, database: Database
+) -> None:
+    """Half a GiB, had it been read at once."""
+    found = [await attach(pump, database, n) for n in range(MAX_READ)]
+    large = b"x" * 1024**2
+    database.jobs = {n: replace(job(n, "done"), result=large) for n in range(MAX_READ)}
+    pump.read_all()
+    assert all(await asyncio.gather(*(waiter.until_ended(20) for waiter in found)))
+    assert all(waiter.job and waiter.job.result == large for waiter in found)
+    assert database.largest == MAX_BYTES
+    assert len(database.reads) == math.ceil(MAX_READ * len(large) / MAX_BYTES)
 
 
 async def test_a_read_that_takes_too_long_is_split_until_it_does_not(

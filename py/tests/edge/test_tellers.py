@@ -28,6 +28,10 @@ class Owner:
         self.said: list[str] = []
         self.ends: list[tuple[str, Any]] = []
         self.ended = asyncio.Event()
+        self.sent_away = asyncio.Event()
+
+    def send_away(self) -> None:
+        self.sent_away.set()
 
     def say(self, frame: bytes) -> None:
         self.said.append(name_and_data(frame)[0])
@@ -65,7 +69,7 @@ async def test_a_job_is_told_from_its_place_in_the_queue_to_its_end(
 ) -> None:
     one = waiter(pump, PENDING)
     teller = Teller(pump, one, 60)
-    teller.begin(owner.say, owner.end)
+    teller.begin(owner.say, owner.end, owner.send_away)
     assert owner.said == ["queued"]
     half = replace(RUNNING, progress=b'{"done": 1}')
     for row in (PENDING, replace(PENDING, position=2), RUNNING, RUNNING, half, half):
@@ -81,7 +85,7 @@ async def test_one_that_is_told_its_end_at_once_says_nothing_before(
     pump: ReplyPump, owner: Owner
 ) -> None:
     teller = Teller(pump, waiter(pump, DONE), 60)
-    teller.begin(owner.say, owner.end)
+    teller.begin(owner.say, owner.end, owner.send_away)
     assert (owner.said, [name for name, _ in owner.ends]) == ([], ["done"])
     teller.close()
 
@@ -89,9 +93,9 @@ async def test_one_that_is_told_its_end_at_once_says_nothing_before(
 async def test_a_deadline_ends_one_teller_and_no_other(pump: ReplyPump) -> None:
     brief, patient = Owner(), Owner()
     one, other = waiter(pump, PENDING), waiter(pump, replace(PENDING, job_id=8))
-    Teller(pump, one, 0).begin(brief.say, brief.end)
+    Teller(pump, one, 0).begin(brief.say, brief.end, brief.send_away)
     longer = Teller(pump, other, 60)
-    longer.begin(patient.say, patient.end)
+    longer.begin(patient.say, patient.end, patient.send_away)
     await brief.ended.wait()
     ((name, data),) = brief.ends
     assert (name, data["code"], data["jobId"]) == ("error", "TIMEOUT", "7")
@@ -103,13 +107,45 @@ async def test_a_deadline_ends_one_teller_and_no_other(pump: ReplyPump) -> None:
 
 async def test_a_closed_teller_lets_go_of_its_deadline_too(pump: ReplyPump, owner: Owner) -> None:
     teller = Teller(pump, waiter(pump, PENDING), 0)
-    teller.begin(owner.say, owner.end)
+    teller.begin(owner.say, owner.end, owner.send_away)
     teller.close()
     teller.close()
     passed = asyncio.Event()
     asyncio.get_running_loop().call_later(0, passed.set)
     await passed.wait()
     assert (owner.ends, len(pump)) == ([], 0)
+
+
+async def test_who_was_not_told_an_end_in_time_is_to_ask_again(
+    pump: ReplyPump, owner: Owner
+) -> None:
+    """Not told TIMEOUT, which says that the job runs on."""
+    one = waiter(pump, RUNNING)
+    teller = Teller(pump, one, 0.01)
+    teller.begin(owner.say, owner.end, owner.send_away, lambda: False)
+    one.offer(DONE)
+    assert (one.job, len(pump), teller.unread) == (None, 0, True)
+    await owner.sent_away.wait()
+    assert owner.ends == []
+    teller.close()
+
+
+async def test_an_answer_that_was_left_out_is_read_then_told(pump: ReplyPump) -> None:
+    streams = Streams()
+    one = Waiter(QUEUE, 7, KEY)
+    stream = reply(pump, streams, one, 60)
+    assert (pump._unread, len(pump)) == ({7}, 1)
+    one.offer(DONE)
+    assert b"event: done" in b"".join(stream._pending)
+    stream.close()
+    assert (len(pump), len(streams)) == (0, 0)
+
+
+async def test_what_was_told_is_held_no_longer(pump: ReplyPump) -> None:
+    one = waiter(pump, DONE)
+    stream = reply(pump, Streams(), one, 60)
+    assert (one.job, len(pump), pump._unread) == (None, 0, set())
+    stream.close()
 
 
 async def test_a_job_that_cannot_be_told_leaves_no_stream_open(

@@ -41,7 +41,8 @@ def create_app(settings: Settings, static_dir: Path | None = None) -> Starlette:
     """
     database = QueueDatabase(settings.queue_url, settings.pool_size)
     streams = Streams(heartbeat=settings.stream_heartbeat_seconds)
-    pump = ReplyPump(database, settings.sweep_seconds)
+    lines = max(1, settings.pool_size // 4)
+    pump = ReplyPump(database, settings.sweep_seconds, lines=lines)
     listener = _listener(settings, pump)
     verifier = Verifier.from_settings(settings)
     tickets = SharedTickets(database, settings.ticket_key, settings.stream_seconds)

@@ -4,22 +4,20 @@ import asyncio
 import math
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from pgplane import ledger
 from pgplane.edge.access.scopes import name_of
-from pgplane.edge.database import CALL_SECONDS, QueueDatabase
+from pgplane.edge.database import QueueDatabase
+from pgplane.edge.replies.bursts import pause
 from pgplane.edge.replies.waiters import Waiter
 from pgplane.errors import Busy
 
-GATHER_SECONDS = 0.005
-MAX_GATHER_SECONDS = 0.05
-"""Pause behind those who came together: the first for each of them, never more than the second."""
-
 MAX_TOGETHER = 250
-LINES = 2
-"""How many of the pool's connections may be busy with arrivals."""
+MAX_BYTES = 4 * 1024**2
+"""Bytes of results that are read at a time for those who arrive, and one result a line above; what
+is left out is read by the pump."""
 
 DEADLINE_STEP = 10
 """Seconds; the ledger keeps deadlines in these steps, rounded up."""
@@ -58,23 +56,27 @@ class Arrivals:
         database: QueueDatabase,
         admit: Callable[[Waiter], None],
         dismiss: Callable[[Waiter], None],
-        read_again: Callable[[Iterable[int]], None],
+        lines: int,
     ) -> None:
-        """`admit` makes a waiter hear of its job from then on, `dismiss` ends that; `read_again`
-        has jobs read as others are that somebody waits for."""
+        """`admit` makes a waiter hear of its job from then on, `dismiss` ends that. `lines`: how
+        many of the pool's connections may be busy with arrivals."""
         self._database = database
         self._admit = admit
         self._dismiss = dismiss
-        self._read_again = read_again
         self._coming: defaultdict[tuple[str, int], list[Arrival]] = defaultdict(list)
-        self._lines = asyncio.Semaphore(LINES)
+        self._lines = asyncio.Semaphore(lines)
+        self._max_bytes = MAX_BYTES // lines
         self._resting = False
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def wait_for(
         self, queue: str, job_id: int, scope_keys: tuple[str, ...], seconds: float
     ) -> Waiter | None:
-        """A waiter with its job as read; None: no such job for these keys. Raises LedgerError."""
+        """A waiter with its job as read; None: no such job for these keys. Raises LedgerError.
+
+        One without its job is dismissed: the job has ended, by an answer for which there was no
+        room.
+        """
         arrival = Arrival(queue, job_id, scope_keys, seconds)
         self._coming[queue, arrival.deadline].append(arrival)
         if not self._resting:
@@ -82,9 +84,6 @@ class Arrivals:
             asyncio.get_running_loop().call_soon(self._set_out, False)
         try:
             await arrival.read
-            waiter = arrival.waiter
-            if waiter is not None and not await waiter.until_read(min(seconds, CALL_SECONDS)):
-                raise Busy("the queue database takes too long")
         except BaseException:
             if arrival.waiter is not None:
                 self._dismiss(arrival.waiter)
@@ -104,8 +103,7 @@ class Arrivals:
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)
         self._coming.clear()
-        pause = min(GATHER_SECONDS * (count if gathered else 1), MAX_GATHER_SECONDS)
-        asyncio.get_running_loop().call_later(pause, self._set_out, True)
+        asyncio.get_running_loop().call_later(pause(count, gathered), self._set_out, True)
 
     async def _serve(self, queue: str, deadline: int, arrivals: Sequence[Arrival]) -> None:
         """The order makes sure that no completion slips through: the waiters are noted in the
@@ -142,19 +140,19 @@ class Arrivals:
         if not wanted:
             return
         try:
-            jobs = await self._database.call(ledger.await_jobs, queue, wanted)
+            jobs = await self._database.call(ledger.await_jobs, queue, wanted, self._max_bytes)
         except Busy:
-            # An ending that takes its time, of one of them, or large results: they are not to wait
-            # for each other. Whichever ending is not told of for this, the sweep finds.
-            self._read_again([waiter.job_id for waiter in waiters])
-            return
+            # An ending that takes its time, of one of them: the others are not to wait for it. It
+            # is told of like any other; where it is not, for this, the sweep finds it.
+            jobs = await self._database.call(ledger.get_results, queue, wanted, 0)
         found = {(job.job_id, job.scope_key): job for job in jobs}
         for arrival in arrivals:
             if (waiter := arrival.waiter) is None:
                 continue
             job = found.get((waiter.job_id, waiter.scope_key))
-            if job is not None:
-                waiter.offer(job)
-            else:
-                self._dismiss(waiter)
+            if job is None:
                 arrival.waiter = None
+            if job is None or job.left_out:
+                self._dismiss(waiter)
+            else:
+                waiter.offer(job)

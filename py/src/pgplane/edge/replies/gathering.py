@@ -50,8 +50,12 @@ class Gathering:
                 teller.begin(
                     self.stream.push,
                     partial(self._told, job_id),
+                    self.stream.send_away,
                     partial(self._may_tell, job_id),
                 )
+                if teller.unread:
+                    self._put_off[job_id] = None
+            self._taken()
             self._end_when_all_is_told()
         except BaseException:
             self.stream.close()

@@ -4,10 +4,12 @@ import asyncio
 import re
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from itertools import islice
 
 from pgplane import ledger, logs
 from pgplane.edge.database import QueueDatabase
 from pgplane.edge.replies.arrivals import Arrivals
+from pgplane.edge.replies.bursts import pause
 from pgplane.edge.replies.waiters import Waiter
 from pgplane.errors import Busy, LedgerError
 from pgplane.ledger.records import Job
@@ -16,10 +18,10 @@ log = logs.get("edge")
 
 CHANNELS = ("plane_done", "plane_progress")
 MAX_READ = 500
+MAX_BYTES = 8 * 1024**2
+"""Bytes of results that are read at a time, and one result above."""
+
 RETRY_SECONDS = 1.0
-GATHER_SECONDS = 0.005
-MAX_GATHER_SECONDS = 0.05
-"""Pause after a read: the first for each job of a burst, never more than the second."""
 
 _JOB_ID = re.compile(r"[0-9]{1,19}")
 
@@ -37,7 +39,10 @@ class ReplyPump:
         database: QueueDatabase,
         sweep_seconds: float,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        *,
+        lines: int = 1,
     ) -> None:
+        """`lines`: how many of the pool's connections may be busy with those who begin to wait."""
         self._database = database
         self._sweep_seconds = sweep_seconds
         self._sleep = sleep
@@ -45,7 +50,7 @@ class ReplyPump:
         self._unread: set[int] = set()
         self._wake = asyncio.Event()
         self._batch = MAX_READ
-        self._arrivals = Arrivals(database, self._admit, self.detach, self._read_soon)
+        self._arrivals = Arrivals(database, self._admit, self.detach, lines)
 
     def __len__(self) -> int:
         return sum(map(len, self._waiting.values()))
@@ -55,7 +60,8 @@ class ReplyPump:
     ) -> Waiter | None:
         """Begin to wait, for `seconds` at most; None: no such job for these keys.
 
-        Those who come at about the same time share what it takes: see `Arrivals`.
+        Those who come at about the same time share what it takes: see `Arrivals`. A waiter whose
+        job has an answer that was left out waits for nothing yet: it is to `resume`.
         """
         return await self._arrivals.wait_for(queue, job_id, scope_keys, seconds)
 
@@ -78,7 +84,7 @@ class ReplyPump:
             raise
 
     def resume(self, waiter: Waiter) -> None:
-        """Go on with a waiter that was detached: its job is read soon."""
+        """Go on with a waiter that is detached: its job is read soon."""
         self._admit(waiter)
         self._read_soon([waiter.job_id])
 
@@ -123,7 +129,6 @@ class ReplyPump:
             await self._wake.wait()
             self._wake.clear()
             job_ids, self._unread = self._unread, set()
-            pause = GATHER_SECONDS * (len(job_ids) if gathered else 1)
             try:
                 await self._read(job_ids)
             except LedgerError as error:
@@ -131,7 +136,7 @@ class ReplyPump:
                 self._unread |= job_ids
                 self._wake.set()
                 await asyncio.sleep(RETRY_SECONDS)
-            await self._sleep(min(pause, MAX_GATHER_SECONDS))
+            await self._sleep(pause(len(job_ids), gathered))
 
     async def sweep(self) -> None:
         """Read every waiting row once in a while, for ever."""
@@ -146,16 +151,22 @@ class ReplyPump:
                 if not waiter.ended:
                     wanted[waiter.queue].add((job_id, waiter.scope_key))
         for queue, pairs in wanted.items():
-            ordered = list(pairs)
-            while some := ordered[: self._batch]:
-                try:
-                    jobs = await self._database.call(ledger.get_results, queue, some)
-                except Busy:  # large results may take longer than a call may: fewer at a time
-                    self._batch = max(1, len(some) // 4)
-                    raise
-                self._batch = min(MAX_READ, self._batch * 2)
-                del ordered[: len(some)]
-                for job in jobs:
+            await self._read_pairs(queue, pairs)
+
+    async def _read_pairs(self, queue: str, unread: set[tuple[int, str]]) -> None:
+        """Read and deliver, so many rows and bytes at a time that no more is held than that."""
+        while some := list(islice(unread, self._batch)):
+            try:
+                jobs = await self._database.call(ledger.get_results, queue, some, MAX_BYTES)
+            except Busy:  # large results may take longer than a call may: fewer at a time
+                self._batch = max(1, len(some) // 4)
+                raise
+            self._batch = min(MAX_READ, self._batch * 2)
+            unread.difference_update(some)
+            for job in jobs:
+                if job.left_out:
+                    unread.add((job.job_id, job.scope_key))
+                else:
                     self._deliver(queue, job)
 
     def _deliver(self, queue: str, job: Job) -> None:

@@ -126,6 +126,10 @@ class EventStream(Response):
         self.push(chunk)
         self._finished = True
 
+    def send_away(self) -> None:
+        """End, and tell the client to come back after a moment of its own."""
+        self.finish(retry() + b"\n")
+
     def close(self) -> None:
         """Let go of everything the stream holds; a second call does nothing."""
         if not self._closed:
@@ -198,7 +202,7 @@ class Streams:
         stream = EventStream(self, on_close, self._send_timeout, self._max_pending)
         min(self._slots, key=len).add(stream)
         if self._draining:
-            asyncio.get_running_loop().call_soon(stream.finish, retry() + b"\n")
+            asyncio.get_running_loop().call_soon(stream.send_away)
         return stream
 
     def discard(self, stream: EventStream) -> None:
@@ -223,4 +227,4 @@ class Streams:
         loop = asyncio.get_running_loop()
         for slot in self._slots:
             for stream in slot:
-                loop.call_later(_random.uniform(0, window), stream.finish, retry() + b"\n")
+                loop.call_later(_random.uniform(0, window), stream.send_away)

@@ -29,17 +29,25 @@ class Teller:
         self,
         say: Callable[[bytes], None],
         end: Callable[[bytes], None],
+        send_away: Callable[[], None],
         may_tell: Callable[[], bool] = lambda: True,
     ) -> None:
         """Tell the job as it stands, then what changes: by `say`, and the last event by `end`.
 
-        Where `may_tell` says no, nothing is told until `again`.
+        Where `may_tell` says no, or the answer is still to be read, nothing is told until `again`.
+        When the time is over then, the client is to ask again: `send_away`.
         """
         self._say = say
         self._end = end
+        self._send_away = send_away
         self._may_tell = may_tell
         self._deadline = asyncio.get_running_loop().call_later(self._seconds, self._time_out)
         self._waiter.listen(self._tell)
+
+    @property
+    def unread(self) -> bool:
+        """Whether the job has ended, and its answer is to be read before it can be told."""
+        return not self._closed and self._waiter.job is None
 
     def again(self) -> bool:
         """Tell what was not to be told before, as it stands by now; False: it is read first."""
@@ -64,7 +72,10 @@ class Teller:
                 self._let_go()
             return
         if self._waiter.ended:
-            self._end(ending(job))
+            frame = ending(job)
+            self.close()
+            self._waiter.forget()
+            self._end(frame)
             return
         held = job.status in ("in_progress", "cancelling")
         news = (job.status, job.position)
@@ -84,6 +95,9 @@ class Teller:
         self._waiter.forget()
 
     def _time_out(self) -> None:
+        if self.unread:
+            self._send_away()
+            return
         self._end(timed_out(self._waiter.job_id, self._seconds))
         self._pump.detach(self._waiter)
 
@@ -105,7 +119,9 @@ def reply(
     stream = streams.open(close)
     stream.push(retry())
     try:
-        teller.begin(stream.push, stream.finish)
+        teller.begin(stream.push, stream.finish, stream.send_away)
+        if teller.unread:
+            teller.again()
     except BaseException:
         stream.close()
         raise

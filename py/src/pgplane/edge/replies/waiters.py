@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 
 from pgplane.ledger.records import Job
 
@@ -9,7 +10,10 @@ TERMINAL = frozenset({"done", "poison", "cancelled"})
 
 
 class Waiter:
-    """One caller's wait for one job; `job` is what was last read of it."""
+    """One caller's wait for one job; `job` is what was last read of it.
+
+    Without one, the job has ended, and its answer is still to be read.
+    """
 
     def __init__(self, queue: str, job_id: int, scope_key: str) -> None:
         self.queue = queue
@@ -44,25 +48,11 @@ class Waiter:
     async def until_ended(self, seconds: float) -> bool:
         """Wait until the job has ended, at most so long, or till told to give up; whether so."""
         self.listen(lambda _job: self._enough.set() if self.ended else None)
-        await _at_most(seconds, self._enough)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._enough.wait()
         return self.ended
-
-    async def until_read(self, seconds: float) -> bool:
-        """Wait until there is a row at hand, at most so long; whether there is one."""
-        if self.job is None:
-            read = asyncio.Event()
-            self.listen(lambda _job: read.set())
-            await _at_most(seconds, read)
-        return self.job is not None
 
     def give_up(self) -> None:
         """End an `until_ended` now."""
         self._enough.set()
-
-
-async def _at_most(seconds: float, event: asyncio.Event) -> None:
-    try:
-        async with asyncio.timeout(seconds):
-            await event.wait()
-    except TimeoutError:
-        pass

@@ -67,6 +67,8 @@ async def _ended(edge: Edge, visitor: Visitor, job_id: int, seconds: float) -> J
         return None
     if waiter is None:
         return None
+    if waiter.job is None:
+        edge.pump.resume(waiter)
     if edge.streams.draining:
         seconds = 0
     try:
