@@ -85,11 +85,13 @@ class Settings(BaseSettings):
     pool_size: Annotated[int, Field(ge=1)] = 4
     """Connections of the edge's pool."""
     max_streams: Annotated[int, Field(ge=1)] = 5000
-    """Streams that an edge holds open."""
+    """Streams that an edge holds open, and questions that wait for their answer."""
     streams_per_caller: Annotated[int, Field(ge=1)] = 100
-    """Streams that one person may hold open on an edge, and questions that may wait."""
-    max_waiters: Annotated[int, Field(ge=0)] = 1000
-    """Questions that wait for their answer (`Prefer: wait`); more are answered at once."""
+    """How many of those one person may have."""
+    max_waits: Annotated[int, Field(ge=1)] = 10_000
+    """Jobs that those wait for: a stream of many jobs for each of its own."""
+    waits_per_caller: Annotated[int, Field(ge=1)] = 500
+    """Jobs that one person's may wait for."""
     max_downloads: Annotated[int, Field(ge=1)] = 100
     """Downloads under way at an edge, a tenth of them one person's."""
     body_bytes: Annotated[int, Field(ge=1024)] = 1024 * 1024

@@ -8,7 +8,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from pgplane.edge.admission import Full, Places
+from pgplane.edge.admission import Admission, Full, Quota
 from pgplane.edge.parts import Edge
 from pgplane.settings import Settings
 
@@ -42,21 +42,38 @@ async def opened(
         await chunks.aclose()
 
 
-def test_places_are_taken_and_given_back() -> None:
-    places = Places(3, 2)
-    ann, also_ann, bob = places.take("ann"), places.take("ann"), places.take("bob")
-    for name, own in (("ann", True), ("bob", False), ("cleo", False)):
+def test_a_quota_is_taken_and_given_back() -> None:
+    quota = Quota("streams", 3, 2)
+    ann, also_ann, bob = quota.take("ann"), quota.take("ann"), quota.take("bob")
+    for name, status in (("ann", 429), ("bob", 503), ("cleo", 503)):
         with pytest.raises(Full) as full:
-            places.take(name)
-        assert full.value.own is own
-    assert len(places) == 3
+            quota.take(name)
+        assert (full.value.status, full.value.code) == (status, "TOO_MANY_STREAMS")
+    assert len(quota) == 3
     ann.close()
     ann.close()
-    assert len(places) == 2
-    places.take("cleo").close()
-    for place in (also_ann, bob):
-        place.close()
-    assert (len(places), dict(places._taken)) == (0, {})
+    assert len(quota) == 2
+    quota.take("cleo").close()
+    for taken in (also_ann, bob):
+        taken.close()
+    assert (len(quota), dict(quota._taken)) == (0, {})
+
+
+def test_what_does_not_fit_as_a_whole_takes_nothing() -> None:
+    settings = Settings(max_waits=10, waits_per_caller=6, max_streams=9, streams_per_caller=9)
+    admission = Admission.from_settings(settings)
+    ann = admission.stream("ann", 4)
+    for name, jobs, status in (("ann", 3, 429), ("bob", 7, 429), ("ann", 2, None), ("bob", 5, 503)):
+        if status is None:
+            ann_too = admission.stream(name, jobs)
+            continue
+        with pytest.raises(Full) as full:
+            admission.stream(name, jobs)
+        assert (full.value.status, full.value.code) == (status, "TOO_MANY_WAITS")
+    assert (len(admission.streams), len(admission.waits)) == (2, 6)
+    for taken in (ann, ann_too):
+        taken.close()
+    assert (len(admission.streams), len(admission.waits)) == (0, 0)
 
 
 async def test_one_callers_limit_is_not_anothers(narrow: Opened, issuer: Issuer) -> None:
@@ -81,6 +98,43 @@ async def test_one_callers_limit_is_not_anothers(narrow: Opened, issuer: Issuer)
     await until(lambda: len(parts.admission.streams) == 0)
     async with opened(client, path, issuer.bearer()):
         assert len(parts.admission.streams) == 1
+
+
+async def test_a_stream_of_many_jobs_counts_for_each_of_them(
+    plane: Plane, settings: Settings, issuer: Issuer
+) -> None:
+    few = settings.model_copy(update={"max_waits": 5, "waits_per_caller": 3})
+    async with on_a_port(few) as (client, parts):
+        ids = [(await ask(client, issuer, params={"n": n}))["jobId"] for n in range(4)]
+        refused = await client.get(f"{MANY}?jobs={','.join(ids)}", headers=issuer.bearer())
+        assert problem(refused, 429)["code"] == "TOO_MANY_WAITS"
+        async with opened(client, f"{MANY}?jobs={','.join(ids[:3])}", issuer.bearer()):
+            for who, status in (((), 429), (BOB, 503)):
+                many = f"{MANY}?jobs={','.join(ids[:3])}"
+                refused = await client.get(many, headers=issuer.bearer(*who))
+                assert problem(refused, status)["code"] == "TOO_MANY_WAITS"
+            own = await waiting(client, issuer)
+            assert own.status_code == 202
+            async with opened(client, f"{MANY}?jobs={','.join(ids[:2])}", issuer.bearer(*BOB)):
+                assert len(parts.admission.waits) == 5
+        await until(lambda: len(parts.admission.waits) == 0)
+        assert len(parts.admission.streams) == 0
+
+
+async def test_what_cannot_begin_gives_its_place_back(
+    edge: Opened, issuer: Issuer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, parts = edge
+    asked = await ask(client, issuer)
+    url, many = asked["streamUrl"], f"{MANY}?jobs={asked['jobId']}"
+
+    def fail(*_args: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(type(parts.streams), "open", fail)
+    for address, headers in ((url, {}), (many, issuer.bearer())):
+        assert (await client.get(address, headers=headers)).status_code == 500
+    assert (len(parts.admission.streams), len(parts.admission.waits), len(parts.pump)) == (0, 0, 0)
 
 
 async def test_what_is_refused_takes_no_place(narrow: Opened, plane: Plane, issuer: Issuer) -> None:
@@ -114,7 +168,7 @@ def waiting(client: httpx2.AsyncClient, issuer: Issuer, *who: Any) -> "asyncio.T
 async def test_a_question_that_cannot_wait_is_accepted_all_the_same(
     plane: Plane, settings: Settings, issuer: Issuer
 ) -> None:
-    few = settings.model_copy(update={"max_waiters": 2, "streams_per_caller": 1})
+    few = settings.model_copy(update={"max_waits": 2, "streams_per_caller": 1})
     async with in_process(few) as (client, parts):
         waits = [waiting(client, issuer)]
         await until(lambda: len(parts.pump) == 1)
@@ -131,10 +185,3 @@ async def test_a_question_that_cannot_wait_is_accepted_all_the_same(
             assert (response.status_code, response.json()["result"]) == (200, 1)
             assert response.headers["Preference-Applied"] == "wait=30"
         assert len(parts.admission.waits) == 0
-
-
-async def test_an_edge_without_places_to_wait_never_waits(
-    plane: Plane, settings: Settings, issuer: Issuer
-) -> None:
-    async with in_process(settings.model_copy(update={"max_waiters": 0})) as (client, _):
-        assert (await waiting(client, issuer)).status_code == 202

@@ -467,6 +467,22 @@ async def test_downloads_leave_half_of_the_connections_to_others(
         assert all(response.content == DATA for response in await asyncio.gather(*loads))
 
 
+async def test_one_that_cannot_begin_gives_its_place_back(
+    edge: tuple[httpx2.AsyncClient, Edge],
+    url: str,
+    issuer: Issuer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    client, parts = edge
+
+    def fail(*_args: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(downloads.Download, "init_headers", fail)
+    assert (await client.get(url, headers=issuer.bearer())).status_code == 500
+    assert len(parts.admission.downloads) == 0
+
+
 async def test_so_many_downloads_and_no_more(
     plane: Plane, settings: Settings, issuer: Issuer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

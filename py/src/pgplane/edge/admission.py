@@ -7,95 +7,78 @@ from dataclasses import dataclass
 from pgplane.edge.problems import Problem
 from pgplane.settings import Settings
 
-_RETRY = {"Retry-After": "2"}
+
+class Full(Problem):
+    """There is no room: for this caller (429), or for anybody (503)."""
+
+    def __init__(self, what: str, own: bool) -> None:
+        who = "you have as many {} under way as you may" if own else "this edge has all its {}"
+        super().__init__(
+            429 if own else 503,
+            f"TOO_MANY_{what.upper()}",
+            f"{who.format(what)}; try again",
+            {"Retry-After": "2"},
+        )
 
 
-class Full(Exception):
-    """There is no place left; `own`: for this caller, while others may still come."""
+class Quota:
+    """So many of something in all, and so many of them for one caller."""
 
-    def __init__(self, own: bool) -> None:
-        super().__init__()
-        self.own = own
-
-
-class Places:
-    """So many places in all, and so many of them for one caller."""
-
-    def __init__(self, total: int, per_caller: int) -> None:
+    def __init__(self, what: str, total: int, per_caller: int) -> None:
+        self._what = what
         self._total = total
         self._per_caller = per_caller
         self._taken: Counter[str] = Counter()
-        self._count = 0
 
     def __len__(self) -> int:
-        return self._count
+        return self._taken.total()
 
-    def take(self, name: str) -> ExitStack:
-        """A place for the caller of this name, given back when it is closed; raises Full."""
-        if self._taken[name] >= self._per_caller:
-            raise Full(own=True)
-        if self._count >= self._total:
-            raise Full(own=False)
-        self._taken[name] += 1
-        self._count += 1
-        place = ExitStack()
-        place.callback(self._give_back, name)
-        return place
+    def take(self, name: str, count: int = 1) -> ExitStack:
+        """So many for the caller of this name, given back when it is closed; raises Full."""
+        if self._taken[name] + count > self._per_caller:
+            raise Full(self._what, own=True)
+        if len(self) + count > self._total:
+            raise Full(self._what, own=False)
+        self._taken[name] += count
+        taken = ExitStack()
+        taken.callback(self._give_back, name, count)
+        return taken
 
-    def _give_back(self, name: str) -> None:
-        self._count -= 1
-        self._taken[name] -= 1
+    def _give_back(self, name: str, count: int) -> None:
+        self._taken[name] -= count
         if not self._taken[name]:
             del self._taken[name]
 
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """What is limited here. A caller is a person, by any number of tabs and tickets."""
+    """What is limited here. A caller is a person, by any number of tabs and tickets.
 
-    streams: Places
-    waits: Places
-    downloads: Places
+    Connections are what a stream costs, and the jobs that it waits for what it costs the database:
+    both are counted.
+    """
+
+    streams: Quota
+    waits: Quota
+    downloads: Quota
 
     @classmethod
     def from_settings(cls, settings: Settings) -> "Admission":
-        per_caller = settings.streams_per_caller
         return cls(
-            streams=Places(settings.max_streams, per_caller),
-            waits=Places(settings.max_waiters, per_caller),
-            downloads=Places(settings.max_downloads, max(1, settings.max_downloads // 10)),
+            streams=Quota("streams", settings.max_streams, settings.streams_per_caller),
+            waits=Quota("waits", settings.max_waits, settings.waits_per_caller),
+            downloads=Quota(
+                "downloads", settings.max_downloads, max(1, settings.max_downloads // 10)
+            ),
         )
 
-    def stream(self, name: str) -> ExitStack:
-        """A place for an open stream; raises Problem 429 (this caller's are taken) or 503."""
-        try:
-            return self.streams.take(name)
-        except Full as full:
-            if full.own:
-                detail = "you have as many streams open as you may; end one, or use one for all"
-                raise Problem(429, "TOO_MANY_STREAMS", detail, _RETRY) from None
-            detail = "this edge has as many streams open as it may; poll, or try again"
-            raise Problem(503, "TOO_MANY_STREAMS", detail, _RETRY) from None
-
-    def wait(self, name: str) -> ExitStack | None:
-        """A place for a question that waits for its answer; None: it is to go on without."""
-        try:
-            return self.waits.take(name)
-        except Full:
-            return None
+    def stream(self, name: str, jobs: int = 1) -> ExitStack:
+        """Room for an open stream that waits for so many jobs; raises Full."""
+        with ExitStack() as taken:
+            taken.enter_context(self.streams.take(name))
+            taken.enter_context(self.waits.take(name, jobs))
+            return taken.pop_all()
 
     def download(self, name: str) -> ExitStack:
-        """A place for a download; raises Problem 429 (this caller's are taken) or 503."""
-        try:
-            return self.downloads.take(name)
-        except Full as full:
-            if full.own:
-                detail = "you have as many downloads under way as you may; try again"
-                raise Problem(429, "TOO_MANY_DOWNLOADS", detail, _RETRY) from None
-            raise too_many_downloads() from None
-
-
-def too_many_downloads() -> Problem:
-    """The refusal of a download that would hold up others."""
-    detail = "this edge has as many downloads under way as it may; try again"
-    return Problem(503, "TOO_MANY_DOWNLOADS", detail, _RETRY)
+        """Room for a download; raises Full."""
+        return self.downloads.take(name)

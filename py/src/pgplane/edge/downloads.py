@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from pgplane import ledger, logs
 from pgplane.edge.access.access import Visitor
-from pgplane.edge.admission import too_many_downloads
+from pgplane.edge.admission import Full
 from pgplane.edge.database import QueueDatabase
 from pgplane.edge.problems import Problem
 from pgplane.edge.ranges import Wanted
@@ -112,7 +112,7 @@ class Blobs:
             async with asyncio.timeout(TURN_SECONDS):
                 await self._turns.acquire()
         except TimeoutError:
-            raise too_many_downloads() from None
+            raise Full("downloads", own=False) from None
         try:
             return await self._database.call(function, *args, **kwargs)
         finally:

@@ -1,6 +1,7 @@
 """Asking: a question becomes a job, or joins one."""
 
 import re
+from contextlib import suppress
 
 import orjson
 from starlette.requests import Request
@@ -9,6 +10,7 @@ from starlette.responses import Response
 from pgplane import ledger
 from pgplane.edge.access.access import Visitor
 from pgplane.edge.access.tickets import STREAM
+from pgplane.edge.admission import Full
 from pgplane.edge.manifests.serving import check
 from pgplane.edge.parts import Edge
 from pgplane.edge.questions import read_question
@@ -39,14 +41,14 @@ async def submit(request: Request) -> Response:
     status_url = f"{surface_url(request, visitor)}/q/{submitted.job_id}"
     headers = {"Location": status_url}
     wait = _wait_seconds(request)
-    if wait is not None and (place := edge.admission.wait(visitor.name)) is not None:
+    if wait is not None:
         wait = min(wait, int(edge.settings.stream_seconds))
-        headers["Preference-Applied"] = f"wait={wait}"
-        with place:
+        with suppress(Full), edge.admission.stream(visitor.name):
+            headers["Preference-Applied"] = f"wait={wait}"
             job = await _ended(edge, visitor, submitted.job_id, wait)
-        if job is not None:
-            headers["Cache-Status"] = _cache_status(submitted, fresh, job.cache == "hit")
-            return answer(replies.document(job), headers=headers)
+            if job is not None:
+                headers["Cache-Status"] = _cache_status(submitted, fresh, job.cache == "hit")
+                return answer(replies.document(job), headers=headers)
     tickets = await edge.tickets.get()
     ticket = tickets.issue(visitor.queue, submitted.job_id, visitor.scope_keys, STREAM)
     headers |= {"Retry-After": "1", "Cache-Status": _cache_status(submitted, fresh)}

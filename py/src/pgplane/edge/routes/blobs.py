@@ -22,7 +22,7 @@ async def blob(request: Request) -> Response:
     visitor = await edge.access.of(request, BLOB)
     number = _number(request.path_params["blob"])
     with ExitStack() as held:
-        held.enter_context(edge.admission.download(visitor.name))
+        place = held.enter_context(edge.admission.download(visitor.name))
         found = await edge.blobs.find(visitor, number)
         size = found.info.size
         want = wanted(request.headers, request.method, size, found.etag)
@@ -39,7 +39,9 @@ async def blob(request: Request) -> Response:
         if request.method == "HEAD":
             return Response(headers=part_headers(found, want))
         first = await first_piece(edge.blobs, found, want)
-        return Download(edge.blobs, found, want, first, held.pop_all().close)
+        response = Download(edge.blobs, found, want, first, place.close)
+        held.pop_all()
+        return response
 
 
 def _number(digits: str) -> int:

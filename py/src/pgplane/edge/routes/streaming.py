@@ -32,11 +32,14 @@ async def stream(request: Request) -> Response:
         return edge.streams.open(lambda: None)
     seconds = edge.settings.stream_seconds
     with ExitStack() as held:
-        held.enter_context(edge.admission.stream(visitor.name))
+        place = held.enter_context(edge.admission.stream(visitor.name))
         waiter = await edge.pump.attach(visitor.queue, visitor.job_id, visitor.scope_keys, seconds)
         if waiter is None:
             raise no_such_job()
-        return reply(edge.pump, edge.streams, waiter, seconds, held.pop_all().close)
+        held.callback(edge.pump.detach, waiter)
+        response = reply(edge.pump, edge.streams, waiter, seconds, place.close)
+        held.pop_all()
+        return response
 
 
 async def stream_many(request: Request) -> Response:
@@ -51,12 +54,16 @@ async def stream_many(request: Request) -> Response:
         return edge.streams.open(lambda: None)
     seconds = edge.settings.stream_seconds
     with ExitStack() as held:
-        held.enter_context(edge.admission.stream(visitor.name))
+        place = held.enter_context(edge.admission.stream(visitor.name, len(job_ids)))
         can_be = [job_id for job_id in job_ids if job_id <= MAX_JOB_ID]
         found = await edge.pump.attach_all(visitor.queue, can_be, visitor.scope_keys, seconds)
+        for waiter in filter(None, found):
+            held.callback(edge.pump.detach, waiter)
         waiters = dict.fromkeys(job_ids) | dict(zip(can_be, found, strict=True))
-        on_close = held.pop_all().close
-        return Gathering(edge.pump, edge.streams, waiters, seconds, on_close).begin()
+        gathering = Gathering(edge.pump, edge.streams, waiters, seconds, place.close)
+        response = gathering.begin()
+        held.pop_all()
+        return response
 
 
 def _stay(edge: Edge) -> None:
