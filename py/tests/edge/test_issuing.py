@@ -4,10 +4,12 @@ import struct
 import time
 from base64 import urlsafe_b64decode
 from datetime import datetime
+from typing import Any
 
 import httpx2
 import pytest
 
+from pgplane import ledger
 from pgplane.edge.parts import Edge
 from pgplane.settings import Settings
 
@@ -54,12 +56,34 @@ async def test_a_ticket_says_when_it_will_be_worthless(
     client: httpx2.AsyncClient, issuer: Issuer
 ) -> None:
     asked = await ask(client, issuer)
-    for address in (f"{asked['statusUrl']}/ticket", "/api/flights/ticket"):
+    for address in (f"{asked['statusUrl']}/ticket", "/api/flights/ticket?jobs=1"):
         body = await issued(client, issuer, address)
         (expires,) = struct.unpack(">Q", urlsafe_b64decode(ticket_of(body["streamUrl"])[:12])[:8])
         assert body["expiresAt"].endswith("Z")
         said = datetime.fromisoformat(body["expiresAt"]).timestamp()
         assert expires - 1 <= said <= expires, "never later than it is"
+
+
+async def test_whether_a_job_is_there_is_asked_without_its_answer(
+    client: httpx2.AsyncClient, plane: Plane, issuer: Issuer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = await ask(client, issuer)
+    plane.work("1")
+    read = ledger.get_results
+    answers: list[bytes | None] = []
+
+    async def watched(*args: Any) -> Any:
+        jobs = await read(*args)
+        answers.extend(job.result for job in jobs)
+        return jobs
+
+    monkeypatch.setattr(ledger, "get_results", watched)
+    await issued(client, issuer, f"{asked['statusUrl']}/ticket")
+    stream = f"{asked['statusUrl']}/stream"
+    seen = issuer.bearer() | {"Last-Event-ID": f"{asked['jobId']}.end"}
+    assert (await client.head(stream, headers=issuer.bearer())).status_code == 200
+    assert (await client.get(stream, headers=seen)).status_code == 204
+    assert answers == [None] * 3
 
 
 async def test_each_ticket_is_for_one_thing(
@@ -71,7 +95,7 @@ async def test_each_ticket_is_for_one_thing(
         write(plane, job, b"mine")
         plane.complete(job, "1")
     body = await issued(client, issuer, f"{asked['statusUrl']}/ticket")
-    many = await issued(client, issuer, "/api/flights/ticket")
+    many = await issued(client, issuer, f"/api/flights/ticket?jobs={asked['jobId']}")
     tickets = {
         "stream": ticket_of(body["streamUrl"]),
         "blob": body["blobTicket"],
@@ -81,6 +105,8 @@ async def test_each_ticket_is_for_one_thing(
         "stream": f"{asked['statusUrl']}/stream?",
         "blob": f"{asked['statusUrl']}/blob/1?",
         "many": f"/api/flights/stream?jobs={asked['jobId']}&",
+        "many others": f"/api/flights/stream?jobs={other['jobId']}&",
+        "many more": f"/api/flights/stream?jobs={asked['jobId']},{other['jobId']}&",
         "another stream": f"{other['statusUrl']}/stream?",
         "another blob": f"{other['statusUrl']}/blob/1?",
         "status": f"{asked['statusUrl']}?",
@@ -93,8 +119,8 @@ async def test_each_ticket_is_for_one_thing(
     }
     assert opened == {(purpose, purpose) for purpose in tickets}
     for ticket in tickets.values():
-        for address in (f"{asked['statusUrl']}/ticket", "/api/flights/ticket", ASK):
-            refused = await client.post(f"{address}?ticket={ticket}")
+        for address in (f"{asked['statusUrl']}/ticket?", "/api/flights/ticket?jobs=1&", f"{ASK}?"):
+            refused = await client.post(f"{address}ticket={ticket}")
             assert problem(refused, 401)["code"] == "TOKEN_MISSING"
 
 
@@ -110,11 +136,11 @@ async def test_an_expired_ticket_is_worthless(
     with monkeypatch.context() as before:
         before.setattr(tickets, "_clock", lambda: time.time() - 1000)
         body = await issued(client, issuer, f"{asked['statusUrl']}/ticket")
-        many = await issued(client, issuer, "/api/flights/ticket")
+        many = await issued(client, issuer, f"/api/flights/ticket?jobs={asked['jobId']}")
     for url in (
         body["streamUrl"],
         f"{asked['statusUrl']}/blob/1?ticket={body['blobTicket']}",
-        f"{many['streamUrl']}&jobs={asked['jobId']}",
+        many["streamUrl"],
     ):
         assert problem(await client.get(url), 401)["code"] == "TICKET_EXPIRED"
 
@@ -135,7 +161,7 @@ async def test_any_edge_of_the_database_takes_them(
     asked = await ask(client, issuer)
     plane.work("1")
     body = await issued(client, issuer, f"{asked['statusUrl']}/ticket")
-    many = await issued(client, issuer, "/api/flights/ticket")
+    many = await issued(client, issuer, f"/api/flights/ticket?jobs={asked['jobId']}")
     async with in_process(settings) as (other, _):
-        for url in (body["streamUrl"], f"{many['streamUrl']}&jobs={asked['jobId']}"):
+        for url in (body["streamUrl"], many["streamUrl"]):
             assert b"event: done" in (await other.get(url)).content

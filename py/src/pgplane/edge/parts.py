@@ -34,8 +34,15 @@ class Edge:
 
     async def find(self, visitor: Visitor) -> Job:
         """The job that a visitor came for, as they may see it; raises Problem 404."""
+        return await self._find(visitor, None)
+
+    async def check(self, visitor: Visitor) -> None:
+        """Whether there is that job, whatever its answer; raises Problem 404."""
+        await self._find(visitor, 0)
+
+    async def _find(self, visitor: Visitor, max_bytes: int | None) -> Job:
         wanted = [(visitor.job_id, key) for key in visitor.scope_keys]
-        jobs = await self.database.call(ledger.get_results, visitor.queue, wanted)
+        jobs = await self.database.call(ledger.get_results, visitor.queue, wanted, max_bytes)
         if not jobs:
             raise no_such_job()
         return jobs[0]

@@ -1,18 +1,15 @@
 """Access: the one door. Who is through it has a queue, and the keys of what is theirs to see."""
 
-import re
 from dataclasses import dataclass
 
 from starlette.requests import Request
 
 from pgplane.edge.access.auth import Verifier
 from pgplane.edge.access.scopes import ScopeKeys, name_of
-from pgplane.edge.access.tickets import Purpose, SharedTickets
-from pgplane.edge.problems import Problem, no_such_job
+from pgplane.edge.access.tickets import MANY, Purpose, SharedTickets
+from pgplane.edge.naming import named_job, named_jobs
+from pgplane.edge.problems import Problem
 from pgplane.names import queue_of
-
-MAX_JOB_ID = 2**63 - 1
-_JOB_ID = re.compile(r"[0-9]{1,19}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +45,20 @@ class Access:
         """Who sends this request, to the surface and perhaps the job of its address.
 
         A header, where there is one, decides alone. A ticket opens what it was issued for, and only
-        where the route says so by a `purpose`: a plain EventSource can send nothing else.
+        where the route says so by a `purpose`: a plain EventSource can send nothing else. It is for
+        the job of the address, or for just those that are named behind it.
 
         Raises Problem 404 before all else for a surface or a job that cannot be, 401 for whoever
         proves nothing, 403 for a surface out of the token's reach.
         """
         surface: str = request.path_params["surface"]
         queue = self._queue(surface)
-        job_id = _job_id(request.path_params.get("job_id", "0"))
+        job_id = named_job(request)
         authorization = request.headers.get("authorization")
         ticket = request.query_params.get("ticket")
         if purpose is not None and authorization is None and ticket is not None:
-            scope_keys = (await self._tickets.get()).check(ticket, queue, job_id, purpose)
+            jobs = named_jobs(request) if purpose == MANY else [job_id]
+            scope_keys = (await self._tickets.get()).check(ticket, queue, jobs, purpose)
             return Visitor(surface, queue, job_id, scope_keys, envelope="")
         caller = await self._verifier.caller(authorization)
         caller.enter(surface)
@@ -72,9 +71,3 @@ class Access:
             return queue_of(surface, self._tier)
         except ValueError:
             raise Problem(404, "NOT_FOUND", "no such surface") from None
-
-
-def _job_id(digits: str) -> int:
-    if not _JOB_ID.fullmatch(digits) or int(digits) > MAX_JOB_ID:
-        raise no_such_job()
-    return int(digits)

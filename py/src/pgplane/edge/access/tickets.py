@@ -6,7 +6,7 @@ import math
 import struct
 import time
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import NewType
@@ -28,10 +28,11 @@ BLOB = Purpose(2)
 """To download a job's blobs."""
 
 MANY = Purpose(3)
-"""To read the stream of many jobs, those of one caller: its ticket is for job 0, no one job."""
+"""To read the stream of just these jobs."""
 
-_DOMAIN = b"pgplane ticket 2\0"
-_HEAD = struct.Struct(">QqB")
+_DOMAIN = b"pgplane ticket 3\0"
+_HEAD = struct.Struct(">Q")
+_JOB_ID = struct.Struct(">Q")
 _KEY_BYTES = 32
 _MAC_BYTES = 32
 _MAX_LENGTH = 1024
@@ -59,9 +60,10 @@ class SharedTickets:
 class Tickets:
     """Issues and checks tickets under one key; edges that share the key accept each other's.
 
-    A ticket is the base64url text of: expiry (seconds, 8 bytes), job id (8), number of scope keys
-    (1), scope keys (32 each), queue (UTF-8), and the HMAC-SHA256 of its purpose (1) and all that
-    (32). It names the queue, since tiers of one surface may share a database and with it the key.
+    A ticket is the base64url text of: expiry (seconds, 8 bytes), scope keys (32 each), and an
+    HMAC-SHA256 (32) of all that, its purpose, its queue and its jobs. What it is for does not stand
+    in it: whoever checks it says so. Its queue is signed, since tiers of one surface may share a
+    database and with it the key.
     """
 
     def __init__(self, key: bytes, seconds: float, clock: Callable[[], float] = time.time) -> None:
@@ -70,56 +72,51 @@ class Tickets:
         self._clock = clock
 
     def issue(
-        self, queue: str, job_id: int, scope_keys: tuple[str, ...], purpose: Purpose = STREAM
+        self, queue: str, jobs: Iterable[int], scope_keys: tuple[str, ...], purpose: Purpose
     ) -> str:
-        """A ticket for one job of one queue, good for whoever holds these scope keys (hex)."""
-        payload = b"".join(
-            (
-                _HEAD.pack(self._expires(), job_id, len(scope_keys)),
-                *map(bytes.fromhex, scope_keys),
-                queue.encode(),
-            )
-        )
-        return urlsafe_b64encode(payload + self._mac(payload, purpose)).rstrip(b"=").decode()
+        """A ticket for these jobs of a queue, good for whoever holds these scope keys (hex)."""
+        granted = _HEAD.pack(self._expires()) + b"".join(map(bytes.fromhex, scope_keys))
+        mac = self._mac(granted, queue, jobs, purpose)
+        return urlsafe_b64encode(granted + mac).rstrip(b"=").decode()
 
     def expiry(self) -> datetime:
         """When a ticket that is issued now will be worthless, or a moment before."""
         return datetime.fromtimestamp(self._expires(), UTC)
 
     def check(
-        self, ticket: str, queue: str, job_id: int, purpose: Purpose = STREAM
+        self, ticket: str, queue: str, jobs: Iterable[int], purpose: Purpose
     ) -> tuple[str, ...]:
         """The scope keys that a ticket grants; raises Problem 401 unless it is for just this."""
-        payload = self._authentic(ticket, purpose)
-        expires, ticket_job, count = _HEAD.unpack_from(payload)
-        keys_end = _HEAD.size + count * _KEY_BYTES
-        if ticket_job != job_id or payload[keys_end:] != queue.encode():
-            raise _refusal("TICKET_INVALID", "the ticket is for another job")
+        raw = _decoded(ticket)
+        granted, mac = raw[:-_MAC_BYTES], raw[-_MAC_BYTES:]
+        expected = self._mac(granted, queue, jobs, purpose)
+        if len(granted) < _HEAD.size or not hmac.compare_digest(mac, expected):
+            raise _refusal("TICKET_INVALID", "the ticket was not issued here for this")
+        (expires,) = _HEAD.unpack_from(granted)
         if self._clock() >= expires:
             raise _refusal("TICKET_EXPIRED", "the ticket has expired; get a new one")
         return tuple(
-            payload[start : start + _KEY_BYTES].hex()
-            for start in range(_HEAD.size, keys_end, _KEY_BYTES)
+            granted[start : start + _KEY_BYTES].hex()
+            for start in range(_HEAD.size, len(granted), _KEY_BYTES)
         )
 
     def _expires(self) -> int:
         return math.ceil(self._clock() + self._seconds)
 
-    def _authentic(self, ticket: str, purpose: Purpose) -> bytes:
-        raw = b""
-        if len(ticket) <= _MAX_LENGTH:
-            try:
-                raw = urlsafe_b64decode(ticket.encode("ascii") + b"=" * (-len(ticket) % 4))
-            except (binascii.Error, ValueError):
-                raw = b""
-        payload, mac = raw[:-_MAC_BYTES], raw[-_MAC_BYTES:]
-        expected = self._mac(payload, purpose)
-        if len(payload) < _HEAD.size or not hmac.compare_digest(mac, expected):
-            raise _refusal("TICKET_INVALID", "the ticket was not issued here for this")
-        return payload
+    def _mac(self, granted: bytes, queue: str, jobs: Iterable[int], purpose: Purpose) -> bytes:
+        named = b"".join(map(_JOB_ID.pack, sorted(set(jobs))))
+        about = sha256(queue.encode() + b"\0" + named).digest()
+        return hmac.digest(self._key, _DOMAIN + bytes([purpose]) + about + granted, sha256)
 
-    def _mac(self, payload: bytes, purpose: Purpose) -> bytes:
-        return hmac.digest(self._key, _DOMAIN + bytes([purpose]) + payload, sha256)
+
+def _decoded(ticket: str) -> bytes:
+    """The bytes of a ticket; none where it is no such text."""
+    if len(ticket) > _MAX_LENGTH:
+        return b""
+    try:
+        return urlsafe_b64decode(ticket.encode("ascii") + b"=" * (-len(ticket) % 4))
+    except (binascii.Error, ValueError):
+        return b""
 
 
 def _refusal(code: str, detail: str) -> Problem:

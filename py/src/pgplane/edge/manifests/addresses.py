@@ -119,8 +119,10 @@ def addresses() -> dict[str, dict[str, Any]]:
         "/api/{surface}/ticket": {
             "post": _operation(
                 "streamTicket",
-                "A ticket for the caller's stream of many jobs.",
+                "A ticket for the stream of these jobs.",
                 {"200": _json("The ticket.", "StreamTicket")},
+                422,
+                parameters=[_parameter("jobs")],
             )
         },
         "/api/{surface}/openapi.json": {

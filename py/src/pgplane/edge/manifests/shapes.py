@@ -89,7 +89,7 @@ SHAPES: dict[str, dict[str, Any]] = {
     ),
     "StreamTicket": _object(
         {
-            "streamUrl": {**_TICKET_URL, "description": "To which `&jobs=` is appended."},
+            "streamUrl": _TICKET_URL,
             "expiresAt": {"type": "string", "format": "date-time"},
         }
     ),

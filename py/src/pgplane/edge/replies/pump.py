@@ -1,13 +1,13 @@
 """The reply pump: who in this process waits for which job, and what tells them of it."""
 
 import asyncio
-import re
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from itertools import islice
 
 from pgplane import ledger, logs
 from pgplane.edge.database import QueueDatabase
+from pgplane.edge.naming import notified_jobs
 from pgplane.edge.replies.arrivals import Arrivals
 from pgplane.edge.replies.bursts import pause
 from pgplane.edge.replies.waiters import Waiter
@@ -22,8 +22,6 @@ MAX_BYTES = 8 * 1024**2
 """Bytes of results that are read at a time, and one result above."""
 
 RETRY_SECONDS = 1.0
-
-_JOB_ID = re.compile(r"[0-9]{1,19}")
 
 
 class ReplyPump:
@@ -104,11 +102,7 @@ class ReplyPump:
 
     def notified(self, _channel: str, payload: str) -> None:
         """Take a notification: job ids, separated by commas."""
-        for word in payload.split(","):
-            if _JOB_ID.fullmatch(word) and (job_id := int(word)) in self._waiting:
-                self._unread.add(job_id)
-        if self._unread:
-            self._wake.set()
+        self._read_soon(job_id for job_id in notified_jobs(payload) if job_id in self._waiting)
 
     def read_all(self) -> None:
         """Read every waiting row again, now."""

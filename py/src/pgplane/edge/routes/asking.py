@@ -50,7 +50,7 @@ async def submit(request: Request) -> Response:
                 headers["Cache-Status"] = _cache_status(submitted, fresh, job.cache == "hit")
                 return answer(replies.document(job), headers=headers)
     tickets = await edge.tickets.get()
-    ticket = tickets.issue(visitor.queue, submitted.job_id, visitor.scope_keys, STREAM)
+    ticket = tickets.issue(visitor.queue, [submitted.job_id], visitor.scope_keys, STREAM)
     headers |= {"Retry-After": "1", "Cache-Status": _cache_status(submitted, fresh)}
     body = {
         "jobId": str(submitted.job_id),

@@ -1,13 +1,12 @@
 """Streaming: a job's events, or those of many."""
 
-import re
 from contextlib import ExitStack
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from pgplane.edge.access.access import MAX_JOB_ID
 from pgplane.edge.access.tickets import MANY, STREAM
+from pgplane.edge.naming import MAX_JOB_ID, named_jobs
 from pgplane.edge.parts import Edge
 from pgplane.edge.problems import Problem, no_such_job
 from pgplane.edge.replies.gathering import Gathering
@@ -15,20 +14,17 @@ from pgplane.edge.replies.replies import ALL_TOLD, end_id
 from pgplane.edge.replies.tellers import reply
 from pgplane.edge.routes.answers import NO_STORE
 
-MAX_JOBS = 100
-_JOB_IDS = re.compile(r"[0-9]{1,19}(,[0-9]{1,19})*")
-
 
 async def stream(request: Request) -> Response:
     """GET a job's events; 204 to a client that has already seen the last one."""
     edge: Edge = request.app.state.edge
     visitor = await edge.access.of(request, STREAM)
     if request.headers.get("last-event-id") == end_id(visitor.job_id):
-        await edge.find(visitor)
+        await edge.check(visitor)
         return Response(status_code=204, headers=NO_STORE)
     _stay(edge)
     if request.method == "HEAD":
-        await edge.find(visitor)
+        await edge.check(visitor)
         return edge.streams.open(lambda: None)
     seconds = edge.settings.stream_seconds
     with ExitStack() as held:
@@ -48,7 +44,7 @@ async def stream_many(request: Request) -> Response:
     visitor = await edge.access.of(request, MANY)
     if request.headers.get("last-event-id") == ALL_TOLD:
         return Response(status_code=204, headers=NO_STORE)
-    job_ids = _job_ids(request)
+    job_ids = named_jobs(request)
     _stay(edge)
     if request.method == "HEAD":
         return edge.streams.open(lambda: None)
@@ -69,13 +65,3 @@ async def stream_many(request: Request) -> Response:
 def _stay(edge: Edge) -> None:
     if edge.streams.draining:
         raise Problem(503, "SHUTTING_DOWN", "this edge is shutting down", {"Retry-After": "1"})
-
-
-def _job_ids(request: Request) -> list[int]:
-    """The ids in `?jobs=1,2,3`, each once."""
-    text = ",".join(request.query_params.getlist("jobs"))
-    job_ids = list(dict.fromkeys(map(int, text.split(",")))) if _JOB_IDS.fullmatch(text) else []
-    if not 1 <= len(job_ids) <= MAX_JOBS:
-        detail = f"name 1 to {MAX_JOBS} jobs by their ids: ?jobs=1,2,3"
-        raise Problem(422, "BAD_JOBS", detail)
-    return job_ids
