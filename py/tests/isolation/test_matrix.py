@@ -59,7 +59,7 @@ class Ground:
             claims["surfaces"] = ["crews"]
         return (self.forger if token.flaw == "forged" else self.issuer).bearer(*who, **claims)
 
-    def ticket(self, person: Person, ticket: Ticket, deed: Deed, subject: Subject) -> str:
+    def ticket(self, person: Person, ticket: Ticket, subject: Subject) -> str:
         """The ticket that a caller has for this."""
         job_id = subject.job_id
         if ticket.flaw == "another":
@@ -67,8 +67,7 @@ class Ground:
         queue = "surface-crews" if ticket.flaw == "elsewhere" else "surface-flights"
         past = Tickets(self.tickets._key, 1, lambda: time.time() - 60)
         issuing = past if ticket.flaw == "expired" else self.tickets
-        about = job_id if deed.of_a_job else 0
-        return issuing.issue(queue, about, self.keys[person], ticket.purpose)
+        return issuing.issue(queue, [job_id], self.keys[person], ticket.purpose)
 
     async def do(
         self, caller: Caller, deed: Deed, surface: str, subject: Subject
@@ -80,7 +79,7 @@ class Ground:
             case Token() as token:
                 headers = self.headers(caller.person, token)
             case Ticket() as ticket:
-                query["ticket"] = self.ticket(caller.person, ticket, deed, subject)
+                query["ticket"] = self.ticket(caller.person, ticket, subject)
         if not deed.of_a_job:
             query["jobs"] = str(subject.job_id)
         if deed.seen is not None:
