@@ -45,8 +45,8 @@ class Token:
 
 @dataclass(frozen=True)
 class Ticket:
-    """A parameter of the address, for one purpose; flaws: `expired`, `elsewhere` (crews again), and
-    `another`, of a job that is the same person's."""
+    """A parameter of the address, for one purpose; flaws: `expired`, `elsewhere` (crews again),
+    `forged`, and `another` or `wider`, for a job that is the same person's, or for that one too."""
 
     purpose: Purpose
     flaw: str | None = None
@@ -71,6 +71,6 @@ CALLERS = [
         Caller(person, Ticket(purpose, flaw))
         for person in NEIGHBOURS
         for purpose in (STREAM, BLOB, MANY)
-        for flaw in (None, "expired", "elsewhere", "another")
+        for flaw in (None, "expired", "elsewhere", "forged", "another", "wider")
     ),
 ]

@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import httpx2
@@ -61,13 +62,23 @@ class Ground:
 
     def ticket(self, person: Person, ticket: Ticket, subject: Subject) -> str:
         """The ticket that a caller has for this."""
-        job_id = subject.job_id
-        if ticket.flaw == "another":
-            job_id = next(other.job_id for other in self.subjects if other != subject)
+        another = next(other.job_id for other in self.subjects if other != subject)
+        match ticket.flaw:
+            case "another":
+                jobs = [another]
+            case "wider":
+                jobs = [subject.job_id, another]
+            case _:
+                jobs = [subject.job_id]
+        match ticket.flaw:
+            case "expired":
+                issuing = Tickets(self.tickets._key, 1, lambda: time.time() - 60)
+            case "forged":
+                issuing = Tickets(b"a key that somebody made up", 60)
+            case _:
+                issuing = self.tickets
         queue = "surface-crews" if ticket.flaw == "elsewhere" else "surface-flights"
-        past = Tickets(self.tickets._key, 1, lambda: time.time() - 60)
-        issuing = past if ticket.flaw == "expired" else self.tickets
-        return issuing.issue(queue, [job_id], self.keys[person], ticket.purpose)
+        return issuing.issue(queue, jobs, self.keys[person], ticket.purpose)
 
     async def do(
         self, caller: Caller, deed: Deed, surface: str, subject: Subject
@@ -202,3 +213,24 @@ async def test_what_is_asked_for_by_a_ticket_is_no_more_than_its_holder_could(
                 swapped = body["streamUrl"].partition("ticket=")[2]
                 refused = await ground.client.get(f"{url}/blob/1?ticket={swapped}")
                 assert refused.status_code == 401
+
+
+async def test_a_ticket_of_many_jobs_opens_just_those(ground: Ground) -> None:
+    """Every set of jobs that it may be issued for, against every set that may be asked for."""
+    headers = ground.headers(OWNER, Token())
+    job_ids = [str(subject.job_id) for subject in ground.subjects]
+    sets = [chosen for size in (1, 2, 3) for chosen in combinations(job_ids, size)]
+    for issued_for in sets:
+        named = ",".join(reversed(issued_for))
+        issued = await ground.client.post(f"/api/flights/ticket?jobs={named}", headers=headers)
+        ticket = issued.json()["streamUrl"].partition("ticket=")[2].partition("&")[0]
+        for asked_for in sets:
+            url = f"/api/flights/stream?ticket={ticket}&jobs={','.join(asked_for)}"
+            response = await ground.client.get(url)
+            if asked_for != issued_for:
+                assert response.status_code == 401, (issued_for, asked_for)
+                continue
+            assert response.status_code == 200
+            for subject in ground.subjects:
+                is_told = str(subject.job_id) in asked_for and subject.exists
+                assert (subject.marker in response.text) is is_told
