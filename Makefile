@@ -59,7 +59,7 @@ page-tests: web/node_modules/.package-lock.json
 bench: .venv-bench/.installed ## What the ledger costs, beside a floor and other queues; see bench/README.md
 	@if $(NODE); then $(MAKE) --no-print-directory bench/node_modules/.package-lock.json; \
 	 else echo "graphile-worker is left out: it needs Node 20 or newer."; fi
-	@PYTHONPATH=py .venv-bench/bin/python -m bench $(foreach name,ONLY SECONDS ROUNDS MINUTES RUNS HORIZON STREAMS NAME,\
+	@PYTHONPATH=py .venv-bench/bin/python -m bench $(foreach name,ONLY SECONDS ROUNDS MINUTES RUNS HORIZON STREAMS REQUESTS NAME,\
 		$(if $($(name)),--$(shell echo $(name) | tr A-Z a-z) "$($(name))"))
 
 bootstrap: $(INSTALLED) ## Make roles and schemas in PLANE_QUEUE_URL: a DBA, once per database
@@ -87,7 +87,7 @@ lock: ## Pin all Python dependencies anew; needs uv
 	@command -v uv >/dev/null || { echo "uv is not here: install it with pip"; exit 1; }
 	cd py && $(LOCK) --all-extras --group dev --upgrade pyproject.toml -o requirements.lock
 	cd py && $(LOCK) --extra edge --extra worker -c requirements.lock pyproject.toml -o requirements.deploy.lock
-	cd py && $(LOCK) --extra edge --group bench -c requirements.lock pyproject.toml -o requirements.bench.lock
+	cd py && $(LOCK) --extra edge --extra worker --group bench -c requirements.lock pyproject.toml -o requirements.bench.lock
 
 clean: ## Remove all that was made here
 	rm -rf .venv .venv-bench .demo .test .tools bench/node_modules web/node_modules web/dist web/dist-client

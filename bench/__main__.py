@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from bench import requests as questions
 from bench import streams as open_streams
 from bench.edge import CLASSES
 from bench.facts import gather
@@ -16,12 +17,17 @@ from bench.plane import plane
 from bench.plot import draw
 from bench.queues import Queue
 from bench.report import Report
-from bench.samples import Opened, Pinned, Taken
+from bench.samples import Opened, Pinned, Requested, Taken
 from bench.server import Bench
 
 RESULTS = Path(__file__).parent / "results"
 
-PARTS = list(dict.fromkeys([*(measure.part for measure in MEASURES), "horizon", "streams"]))
+PARTS = list(
+    dict.fromkeys([*(measure.part for measure in MEASURES), "horizon", "requests", "streams"])
+)
+
+UNTIMED = {"requests", "streams"}
+"""The parts that take as long as they take."""
 
 MODES = [plane(mode, mode) for mode in ("never", "waiters", "always")]
 """The queues of the part `notify`, which compares the ledger with itself."""
@@ -47,6 +53,7 @@ def variants(queues: list[Queue]) -> dict[str, Variant]:
 @click.option("--runs", default=1, help="How often that is done.")
 @click.option("--horizon", default="floor pgplane", help="Variants of that; see the README.")
 @click.option("--streams", default=2000, help="How many streams are open.")
+@click.option("--requests", default=60, help="How many questions are asked at each rate, at least.")
 @click.option("--name", default="", help="What the files of the results are called.")
 def main(
     only: str,
@@ -56,6 +63,7 @@ def main(
     runs: int,
     horizon: str,
     streams: int,
+    requests: int,
     name: str,
 ) -> None:
     """Measure the ledger beside the floor and other queues."""
@@ -69,13 +77,17 @@ def main(
     chosen = [known[word] for word in horizon.split()]
     bench = Bench()
     try:
-        how = f"{rounds} rounds" + ("" if parts == ["streams"] else f" of {seconds} s")
+        how = f"{rounds} rounds" + ("" if {*parts} <= UNTIMED else f" of {seconds} s")
         report = Report(gather(bench, how))
+        if {*parts} <= UNTIMED:
+            report.facts["driver"] = "one process in Python, TCP on loopback, same machine"
         for measure in (measure for measure in MEASURES if measure.part in parts):
             ours = MODES if measure.part == "notify" else queues
             report.taken.append(take(bench, Taken(measure), ours, seconds, rounds))
         if "horizon" in parts:
             report.pinned += pin(bench, chosen, minutes * 60, runs)
+        if "requests" in parts:
+            report.requested = ask(bench, requests, rounds)
         if "streams" in parts:
             report.opened = hold_open(bench, streams, rounds)
     finally:
@@ -105,6 +117,17 @@ def pin(bench: Bench, variants: list[Variant], seconds: int, runs: int) -> list[
                 told = "".join(f"{value:10,.2f} {figure}" for figure, value in at._asdict().items())
                 click.echo(f"{variant.name:45}{told}")
     return found
+
+
+def ask(bench: Bench, requests: int, rounds: int) -> list[Requested]:
+    """All rounds of questions, at each rate in turn."""
+    found = {rate: Requested(rate) for rate in questions.RATES}
+    for _ in range(rounds):
+        for rate, sample in questions.take(bench, requests).items():
+            found[rate].samples.append(sample)
+            told = "".join(f"{value:10,.2f} {figure}" for figure, value in sample.items())
+            click.echo(f"{f'{rate} questions a second':25}{told}")
+    return list(found.values())
 
 
 def hold_open(bench: Bench, count: int, rounds: int) -> Opened:

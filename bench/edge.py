@@ -36,6 +36,9 @@ def sse_starlette() -> type[Streams]:
             self.push(chunk)
             self._chunks.put_nowait(None)
 
+        def send_away(self) -> None:
+            self.finish()
+
         async def _told(self) -> AsyncIterator[bytes]:
             try:
                 while (chunk := await self._chunks.get()) is not None:

@@ -1,4 +1,4 @@
-"""The results as a picture: ratios to the floor, and the slices under a pinned horizon."""
+"""The results as a picture: ratios to the floor, a pinned horizon, how long questions take."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from bench.horizon import SLICE
 from bench.report import Report
-from bench.samples import Pinned, Taken
+from bench.samples import Pinned, Requested, Taken
 
 mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "bench", "font.size": 9})
 
@@ -16,7 +16,11 @@ mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "bench", "font.size
 def draw(report: Report, file: Path) -> None:
     """Write the picture, as SVG."""
     rates = [one for one in report.taken if "rate" in one.figures and one.measure.part != "notify"]
-    heights = ([0.45 * len(rates) + 1.2] if rates else []) + ([5] if report.pinned else [])
+    heights = [
+        *([0.45 * len(rates) + 1.2] if rates else []),
+        *([5] if report.pinned else []),
+        *([0.6 * len(report.requested) + 1.2] if report.requested else []),
+    ]
     if not heights:
         return
     figure = Figure(figsize=(9, sum(heights)), layout="constrained")
@@ -25,6 +29,8 @@ def draw(report: Report, file: Path) -> None:
         _ratios(next(panels).subplots(), rates)
     if report.pinned:
         _slices(next(panels).subplots(2, 1, sharex=True), report.pinned)
+    if report.requested:
+        _asked(next(panels).subplots(), report.requested)
     figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
 
 
@@ -59,3 +65,18 @@ def _slices(axes: list[Axes], pinned: list[Pinned]) -> None:
     claim.yaxis.set_major_formatter("{x:g}")
     claim.yaxis.set_minor_formatter("{x:g}")
     claim.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=4, frameon=False)
+
+
+def _asked(axes: Axes, requested: list[Requested]) -> None:
+    bars = {"the same query, answered directly": "floor", "through the plane": "whole"}
+    for at, (label, step) in enumerate(bars.items()):
+        p50 = [one.middle(f"{step}_p50") for one in requested]
+        p95 = [one.middle(f"{step}_p95") for one in requested]
+        beyond = [[0.0] * len(p50), [high - low for low, high in zip(p50, p95, strict=True)]]
+        places = [row + (at - 0.5) * 0.4 for row in range(len(requested))]
+        axes.barh(places, p50, 0.4, xerr=beyond, capsize=3, label=label)
+    axes.set(xlabel="POST to answer, ms: median, and up to the 95th percentile")
+    axes.set(yticks=range(len(requested)))
+    axes.set_yticklabels([f"{one.rate} a second" for one in requested])
+    axes.invert_yaxis()
+    axes.legend(loc="upper center", bbox_to_anchor=(0.4, -0.25), ncols=2, frameon=False)

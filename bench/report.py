@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 from bench import floor
 from bench.horizon import SLICE, Slice
-from bench.samples import Opened, Pinned, Taken, sums
+from bench.requests import STEPS
+from bench.samples import Opened, Pinned, Requested, Taken, sums
 from bench.streams import FIGURES as STREAM_FIGURES
 from bench.streams import versions
 
@@ -17,6 +18,15 @@ FIGURES = {
     "p95": ("Wake-up, 95th percentile, ms", ",.2f"),
 }
 
+PUBLISHED = {
+    "accepted": "milliseconds",
+    "wait": "500 to 1,400",
+    "run": "80 to 600",
+    "told": "milliseconds",
+    "stored": "1,000 to 2,000",
+}
+"""What such a plane is known to take whose worker polls."""
+
 
 @dataclass
 class Report:
@@ -25,12 +35,20 @@ class Report:
     facts: dict[str, str]
     taken: list[Taken] = field(default_factory=list)
     pinned: list[Pinned] = field(default_factory=list)
+    requested: list[Requested] = field(default_factory=list)
     opened: Opened | None = None
+
+    @property
+    def title(self) -> str:
+        """What the page tells."""
+        if self.taken or self.pinned:
+            return "What the ledger costs"
+        return "How long a question takes" if self.requested else "What an open stream costs"
 
     @property
     def drawn(self) -> bool:
         """Whether there is anything for a picture."""
-        return bool(self.taken or self.pinned)
+        return bool(self.taken or self.pinned or self.requested)
 
     def markdown(self, plot: str) -> str:
         """The page; `plot` is the file of its picture."""
@@ -39,7 +57,7 @@ class Report:
         beside += sums(beside)
         picture = f" · [the same as a picture]({plot})" if self.drawn else ""
         parts = [
-            f"# What {'the ledger' if self.drawn else 'an open stream'} costs\n",
+            f"# {self.title}\n",
             "".join(f"- **{name}**: {value}\n" for name, value in self.facts.items()),
             f"[How it was measured](../README.md){picture}\n",
         ]
@@ -54,13 +72,18 @@ class Report:
             ]
         if beside or modes:
             parts += ["## Absolutes\n", *_figures(beside, False), *_figures(modes, False)]
+        if self.requested:
+            parts += [
+                "## How long a question takes, by questions a second\n",
+                *_asked(self.requested),
+            ]
         if self.opened:
             parts += [
                 f"## {self.opened.count:,} open streams, by the class of the response\n",
                 _streams(self.opened),
                 f"With {versions()}.\n",
             ]
-        if self.drawn:
+        if self.taken or self.pinned:
             parts += ["## The floor's SQL\n", f"```sql\n{floor.SQL}\n```\n"]
         return "\n".join(parts)
 
@@ -80,7 +103,14 @@ class Report:
             for one in self.pinned
         ]
         streams = self.opened and {"count": self.opened.count, "samples": self.opened.samples}
-        whole = {"facts": self.facts, "measures": measures, "pinned": pinned, "streams": streams}
+        requests = {one.rate: one.samples for one in self.requested}
+        whole = {
+            "facts": self.facts,
+            "measures": measures,
+            "pinned": pinned,
+            "requests": requests,
+            "streams": streams,
+        }
         return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -124,6 +154,29 @@ def _horizon(pinned: list[Pinned]) -> str:
         for one in pinned
     ]
     return _table(["first third → last third", *titles], rows)
+
+
+def _asked(requested: list[Requested]) -> list[str]:
+    """The table, and what stands in its last column."""
+    titles = [f"{one.rate} a second" for one in requested]
+    rows = [
+        [
+            title,
+            *(
+                f"{one.middle(f'{step}_p50'):,.1f} / {one.middle(f'{step}_p95'):,.1f}"
+                for one in requested
+            ),
+            PUBLISHED.get(step, "–"),
+        ]
+        for step, title in STEPS.items()
+    ]
+    costs = [f"{one.above('whole_p50', 'floor_p50'):,.1f}" for one in requested]
+    rows.append(["the plane's part: the medians' difference within a round", *costs, "–"])
+    return [
+        _table(["ms: p50 / p95, medians of the rounds", *titles, "a plane that polls"], rows),
+        "The last column is what was published of a plane with the same steps, whose worker polls"
+        " at 100 ms to 2 s: averages of six hours in use, tens of jobs an hour, other queries.\n",
+    ]
 
 
 def _streams(opened: Opened) -> str:

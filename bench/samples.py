@@ -69,6 +69,22 @@ class Opened:
         return float(median(sample[figure] for sample in self.samples[name]))
 
 
+@dataclass
+class Requested:
+    """The samples of questions at one rate, one a round."""
+
+    rate: int
+    samples: list[Sample] = field(default_factory=list)
+
+    def middle(self, figure: str) -> float:
+        """The median over the rounds."""
+        return float(median(sample[figure] for sample in self.samples))
+
+    def above(self, figure: str, floor: str) -> float:
+        """The median over the rounds of the difference within each."""
+        return float(median(sample[figure] - sample[floor] for sample in self.samples))
+
+
 def sums(taken: list[Taken]) -> list[Taken]:
     """What a job costs from its enqueue to its end: both measures of a round, by one client."""
     alone = {one.measure.name: one for one in taken if one.measure.clients == 1}

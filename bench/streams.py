@@ -6,18 +6,14 @@ and the worker, who completes their jobs.
 
 import asyncio
 import json
-import os
 import random
 import resource
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
-from pathlib import Path
 from statistics import quantiles
-from tempfile import NamedTemporaryFile
 from typing import Any
 
 import httpx2
@@ -26,6 +22,7 @@ import psycopg
 import uvloop
 
 from bench.plane import plane
+from bench.processes import running
 from bench.queues import RESULT
 from bench.server import Bench
 from tests.support.issuer import AUDIENCE, Issuer
@@ -264,30 +261,9 @@ def edge(url: str, name: str, issuer: Issuer) -> Iterator[tuple[psutil.Process, 
         "PLANE_SWEEP_SECONDS": "3600",
         "PLANE_GRACE_SECONDS": "1",
     }
-    with NamedTemporaryFile("w") as log:
-        process = subprocess.Popen(  # noqa: S603 - ours
-            [sys.executable, "-m", "bench.edge", name],
-            env={**os.environ, **settings},
-            stderr=log,
-        )
-        try:
-            yield psutil.Process(process.pid), _port(process, Path(log.name))
-        finally:
-            process.terminate()
-            process.wait()
-
-
-def _port(process: subprocess.Popen[bytes], log: Path) -> int:
-    until = time.monotonic() + PATIENCE
-    while True:
-        lines = log.read_text().splitlines()
-        said = [json.loads(line) for line in lines if line.startswith("{") and line.endswith("}")]
-        events = {one["event"]: one for one in said}
-        if {"edge.started", "listener.ready"} <= events.keys():
-            return int(events["edge.started"]["port"])
-        if process.poll() is not None or time.monotonic() > until:
-            raise RuntimeError("the edge does not start:\n" + "\n".join(lines))
-        time.sleep(0.05)
+    command = [sys.executable, "-m", "bench.edge", name]
+    with running(command, settings, "edge.started", "listener.ready") as (process, said):
+        yield process, int(said["edge.started"]["port"])
 
 
 def versions() -> str:
