@@ -82,18 +82,22 @@ class Ground:
     issuer: Issuer
     desk: Desk
 
-    async def ask(self, operation: str, params: str, asker: Claims) -> Asked:
+    async def ask(
+        self, operation: str, params: str, asker: Claims, *, fresh: bool = False
+    ) -> Asked:
         """Ask; the params are JSON text."""
         headers = self.issuer.bearer(**asker)
-        body = f'{{"operation": "{operation}", "params": {params}}}'
-        content = {"content": body.encode(), "headers": headers}
-        response = await self.http.post(ASK, **content)  # type: ignore[arg-type]
+        body = f'{{"operation": "{operation}", "params": {params}}}'.encode()
+        sent = headers | ({"Cache-Control": "no-cache"} if fresh else {})
+        response = await self.http.post(ASK, content=body, headers=sent)
         assert response.status_code == 202, response.text
         told = response.json()
         return Asked(asker, headers, int(told["jobId"]), told["statusUrl"], told["coalesced"])
 
-    async def ask_all(self, operation: str, askers: Iterable[Claims]) -> list[Asked]:
-        return [await self.ask(operation, "{}", asker) for asker in askers]
+    async def ask_all(
+        self, operation: str, askers: Iterable[Claims], *, fresh: bool = False
+    ) -> list[Asked]:
+        return [await self.ask(operation, "{}", asker, fresh=fresh) for asker in askers]
 
     async def hear(self, questions: list[Asked]) -> None:
         """What each of them is answered, in the words of the handler."""
@@ -153,6 +157,7 @@ async def test_jobs_and_kept_answers_are_shared_by_those_who_may_and_no_other(
     together = groups(first, operation, "oracle")
     assert 1 < len(together) < len(first)
     assert groups(first, operation, "job_id") == together, "one job for all who ask the same"
+    assert sum(not asked.coalesced for asked in first) == len(together), "and they are told so"
     async with ground.desk.working():
         await ground.hear(first)
         assert groups(first, operation, "call") == together, "one answer for each job"
@@ -197,6 +202,31 @@ async def test_a_computation_under_way_is_joined_by_those_who_may_and_no_other(
     assert desk.calls == jobs
     assert groups(first + later, operation, "call") == groups(first + later, operation, "oracle")
     assert_each_is_told_its_own(first + later, operation)
+
+
+@pytest.mark.parametrize("operation", ["board", "mine"])
+async def test_a_run_of_its_own_is_shared_by_those_who_may_and_no_other(
+    ground: Ground, operation: str
+) -> None:
+    desk = ground.desk
+    desk.open.clear()
+    async with desk.working():
+        stale = await ground.ask_all(operation, SOME)
+        together = groups(stale, operation, "oracle")
+        await until(lambda: desk.seen == len(together))
+        fresh = await ground.ask_all(operation, SOME, fresh=True)
+        later = await ground.ask_all(operation, reversed(SOME))
+        await until(lambda: desk.seen == 2 * len(together))
+        desk.open.set()
+        await ground.hear(stale + fresh + later)
+    later.reverse()
+    for questions in (stale, fresh, later):
+        assert groups(questions, operation, "job_id") == together
+        assert groups(questions, operation, "call") == together
+        assert_each_is_told_its_own(questions, operation)
+    assert {asked.job_id for asked in stale}.isdisjoint(asked.job_id for asked in fresh)
+    assert [asked.job_id for asked in later] == [asked.job_id for asked in fresh]
+    assert desk.calls == 2 * len(together)
 
 
 # Params ------------------------------------------------------------------------------------------
