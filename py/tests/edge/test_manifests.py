@@ -2,8 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
-from typing import Any, cast
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, ClassVar, cast
 
 import httpx2
 import pytest
@@ -11,6 +11,7 @@ import structlog
 
 from pgplane.edge.database import QueueDatabase
 from pgplane.edge.manifests import manifests as module
+from pgplane.edge.manifests.checks import Checks
 from pgplane.edge.manifests.manifests import KEEP_SECONDS, SURE_SECONDS, Manifest, Manifests
 from pgplane.edge.manifests.wording import Wrong
 from pgplane.edge.parts import Edge
@@ -31,6 +32,8 @@ NO_A = [Wrong("a", "Extra inputs are not permitted")]
 class Database:
     """A queue database with one surface: what it answers, when, and how often it was asked."""
 
+    checks: ClassVar[Checks]
+
     def __init__(self, **schemas: dict[str, Any]) -> None:
         self.operations = offered(schemas)
         self.error: LedgerError | None = None
@@ -38,7 +41,7 @@ class Database:
         self.now = 0.0
         self.open = asyncio.Event()
         self.open.set()
-        self.manifests = Manifests(cast(QueueDatabase, self), lambda: self.now)
+        self.manifests = Manifests(cast(QueueDatabase, self), self.checks, lambda: self.now)
 
     async def call(self, _function: object, _queue: str) -> list[Operation]:
         self.calls += 1
@@ -47,6 +50,13 @@ class Database:
         if error is not None:
             raise error
         return found
+
+
+@pytest.fixture(autouse=True)
+async def checks() -> AsyncIterator[None]:
+    Database.checks = Checks()
+    yield
+    await Database.checks.close()
 
 
 def offered(schemas: Mapping[str, dict[str, Any]]) -> list[Operation]:
@@ -151,7 +161,7 @@ async def test_a_fetch_that_began_too_early_does_not_refuse() -> None:
     late = asyncio.create_task(database.manifests.faults(QUEUE, WITH_A))
     await asyncio.sleep(0)
     database.open.set()
-    assert (await early).faults(WITH_A) == NO_A
+    assert await (await early).faults(WITH_A) == NO_A
     assert await late == []
     assert database.calls == 2
 

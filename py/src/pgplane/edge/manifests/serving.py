@@ -7,7 +7,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pgplane.edge.manifests.manifests import SURE_SECONDS
-from pgplane.edge.manifests.openapi import document
+from pgplane.edge.manifests.openapi import Described, document
 from pgplane.edge.manifests.wording import Wrong
 from pgplane.edge.parts import Edge
 from pgplane.edge.problems import Problem
@@ -36,6 +36,12 @@ async def describe(request: Request) -> Response:
     edge: Edge = request.app.state.edge
     visitor = await edge.access.of(request)
     manifest = await edge.manifests.get(visitor.queue, SURE_SECONDS)
+    operations = [
+        Described(
+            offer.operation, await offer.schema.document(), bool(await offer.schema.faults("{}"))
+        )
+        for offer in manifest.offers
+    ]
     served = [
         (method, route.path)
         for route in request.app.routes
@@ -43,4 +49,4 @@ async def describe(request: Request) -> Response:
         for method in route.methods or ()
     ]
     root_path = request.scope.get("root_path", "")
-    return answer(document(visitor.surface, manifest, served, root_path))
+    return answer(document(visitor.surface, operations, served, root_path))
