@@ -53,7 +53,9 @@ async def test_a_blob_is_downloaded_whole(
     assert headers["Content-Length"] == str(SIZE)
     assert headers["Accept-Ranges"] == "bytes"
     assert headers["Cache-Control"] == "private, no-store, no-transform"
+    assert headers["X-Accel-Buffering"] == "no", "no temporary file of a proxy"
     assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
     assert headers["Content-Security-Policy"].startswith("sandbox;")
     assert headers["Content-Disposition"] == (
         "attachment; filename=\"flights.csv\"; filename*=UTF-8''flights.csv"
@@ -185,6 +187,33 @@ async def test_what_a_worker_says_is_never_a_page_of_the_edge(
     assert response.headers["Content-Type"] == "text/html"
     assert response.headers["Content-Disposition"].startswith("attachment; ")
     assert response.headers["Content-Security-Policy"] == "sandbox; default-src 'none'"
+
+
+@pytest.mark.parametrize(
+    ("content_type", "served"),
+    [
+        *((f"text/{name}", None) for name in ("javascript", "ecmascript", "jscript", "livescript")),
+        *((f"application/{name}", None) for name in ("x-javascript", "wasm", "importmap+json")),
+        ("TEXT/JavaScript; charset=utf-8", None),
+        ("text/javascript1.5", None),
+        ("text/css", None),
+        ("text/plain; x, text/css", None),
+        ("application/xslt+xml", None),
+        ("text/csv", "text/csv"),
+        ("application/json", "application/json"),
+        ("image/png", "image/png"),
+    ],
+)
+async def test_what_a_worker_says_is_never_run_by_a_page_of_the_edge(
+    client: httpx2.AsyncClient, plane: Plane, issuer: Issuer, content_type: str, served: str | None
+) -> None:
+    asked = await ask(client, issuer)
+    number = answer_with(plane, b"alert(1)", content_type, "a.js")
+    url = f"{asked['statusUrl']}/blob/{number}"
+    for method in ("GET", "HEAD"):
+        response = await client.request(method, url, headers=issuer.bearer())
+        assert response.headers["Content-Type"] == (served or "application/octet-stream")
+        assert response.headers["X-Content-Type-Options"] == "nosniff"
 
 
 @pytest.mark.parametrize("number", ["0", "2", "-1", "x", "1.0", "１", "2147483648", "9" * 400])

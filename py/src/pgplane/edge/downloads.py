@@ -36,6 +36,11 @@ SEND_SECONDS = 30.0
 TURN_SECONDS = 5.0
 """How long a read waits for its turn."""
 
+_RUNS = re.compile(
+    r"(?:ecma|java|j|live)script|css|wasm|xsl|importmap|speculationrules", re.IGNORECASE
+)
+"""In a content type: what a page would run, style itself with, or let decide what it loads."""
+
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9 !#$&()+,.;=@^_`{}~\[\]-]")
 
 
@@ -57,18 +62,23 @@ class Blob:
     def headers(self) -> dict[str, str]:
         """What is said of it, whether all of its bytes follow, some or none.
 
-        Whoever wrote it named its type: it is never shown as a page of this origin. No cache keeps
-        it, as none keeps any other answer: a disk is not to have for longer what the database has
-        for a time, and an address with a ticket in it never comes again.
+        Whoever wrote it named its type: it is never shown as a page of this origin, nor run by one
+        (`nosniff` takes no script or style by another type), nor is it part of another origin's.
+        No cache keeps it, as none keeps any other answer, and no proxy on its disk: a disk is not
+        to have for longer what the database has for a time, and an address with a ticket in it
+        never comes again.
         """
+        runs = _RUNS.search(self.info.content_type)
         return {
-            "Content-Type": self.info.content_type,
+            "Content-Type": "application/octet-stream" if runs else self.info.content_type,
             "Content-Disposition": disposition(self.info.filename),
             "ETag": self.etag,
             "Accept-Ranges": "bytes",
             "Cache-Control": "private, no-store, no-transform",
+            "X-Accel-Buffering": "no",
             "X-Content-Type-Options": "nosniff",
             "Content-Security-Policy": "sandbox; default-src 'none'",
+            "Cross-Origin-Resource-Policy": "same-origin",
         }
 
 
