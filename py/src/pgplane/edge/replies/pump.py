@@ -81,6 +81,10 @@ class ReplyPump:
                     self.detach(found)
             raise
 
+    async def until_noted(self, queue: str, job_id: int, name: str) -> None:
+        """Wait until this caller is noted wherever he has begun to wait for this job."""
+        await self._arrivals.until_noted(queue, job_id, name)
+
     def resume(self, waiter: Waiter) -> None:
         """Go on with a waiter that is detached: its job is read soon."""
         self._admit(waiter)

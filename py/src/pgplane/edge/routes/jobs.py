@@ -38,6 +38,7 @@ async def leave(request: Request) -> Response:
     """DELETE: the caller wants the job no more; who leaves it last cancels it."""
     edge: Edge = request.app.state.edge
     visitor = await edge.access.of(request)
+    await edge.pump.until_noted(visitor.queue, visitor.job_id, visitor.name)
     for scope_key in visitor.scope_keys:
         status = await edge.database.call(
             ledger.leave_job, visitor.queue, visitor.job_id, scope_key, visitor.name
