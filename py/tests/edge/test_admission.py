@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from pgplane.edge.admission import Admission, Full, Quota
-from pgplane.edge.parts import Edge
+from pgplane.edge.edge import Edge
 from pgplane.settings import Settings
 
 from ..support.edges import ASK, QUESTION, Plane, ask, in_process, on_a_port, problem, until

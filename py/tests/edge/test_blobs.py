@@ -13,7 +13,7 @@ import pytest
 from pgplane import ledger
 from pgplane.edge import downloads
 from pgplane.edge.downloads import disposition
-from pgplane.edge.parts import Edge
+from pgplane.edge.edge import Edge
 from pgplane.edge.server import listen, make_server
 from pgplane.errors import Unavailable
 from pgplane.settings import Settings

@@ -12,6 +12,7 @@ import httpx2
 import pytest
 import structlog
 
+from pgplane.edge.edge import Edge
 from pgplane.edge.manifests import checks as module
 from pgplane.edge.manifests.checks import (
     MAX_PARAMS,
@@ -22,7 +23,6 @@ from pgplane.edge.manifests.checks import (
     UndecidedError,
 )
 from pgplane.edge.manifests.wording import Wrong
-from pgplane.edge.parts import Edge
 
 from ..support.edges import ASK, Plane, in_process, problem, until
 from ..support.issuer import Issuer

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, contextmanager
 import httpx2
 import pytest
 
-from pgplane.edge.parts import Edge
+from pgplane.edge.edge import Edge
 from pgplane.edge.server import Server, listen, make_server
 from pgplane.settings import Settings
 

@@ -19,10 +19,10 @@ from pgplane.edge.access.tickets import SharedTickets
 from pgplane.edge.admission import Admission
 from pgplane.edge.database import QueueDatabase
 from pgplane.edge.downloads import Blobs
+from pgplane.edge.edge import Edge
 from pgplane.edge.health import Readiness
 from pgplane.edge.manifests.checks import Checks
 from pgplane.edge.manifests.manifests import Manifests
-from pgplane.edge.parts import Edge
 from pgplane.edge.problems import Boundary, Problem, answer
 from pgplane.edge.replies.pump import CHANNELS, ReplyPump
 from pgplane.edge.replies.streams import Streams

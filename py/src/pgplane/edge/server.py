@@ -12,7 +12,7 @@ import uvicorn
 
 from pgplane import logs
 from pgplane.edge.app import create_app
-from pgplane.edge.parts import Edge
+from pgplane.edge.edge import Edge
 from pgplane.settings import Settings
 
 log = logs.get("edge")

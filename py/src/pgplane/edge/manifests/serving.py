@@ -6,10 +6,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from pgplane.edge.edge import Edge
 from pgplane.edge.manifests.manifests import SURE_SECONDS
 from pgplane.edge.manifests.openapi import Described, document
 from pgplane.edge.manifests.wording import Wrong
-from pgplane.edge.parts import Edge
 from pgplane.edge.problems import Problem
 from pgplane.edge.questions import Question
 from pgplane.edge.routes.answers import answer

@@ -11,8 +11,8 @@ from pgplane import ledger
 from pgplane.edge.access.access import Visitor
 from pgplane.edge.access.tickets import STREAM
 from pgplane.edge.admission import Full
+from pgplane.edge.edge import Edge
 from pgplane.edge.manifests.serving import check
-from pgplane.edge.parts import Edge
 from pgplane.edge.questions import read_question
 from pgplane.edge.replies import replies
 from pgplane.edge.routes.answers import answer, surface_url

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from pgplane.edge.access.tickets import BLOB
 from pgplane.edge.downloads import Download, first_piece, no_such_blob, part_headers
-from pgplane.edge.parts import Edge
+from pgplane.edge.edge import Edge
 from pgplane.edge.problems import Problem
 from pgplane.edge.ranges import wanted
 

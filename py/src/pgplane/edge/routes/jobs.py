@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from pgplane import ledger
 from pgplane.edge.access.access import Visitor
-from pgplane.edge.parts import Edge
+from pgplane.edge.edge import Edge
 from pgplane.edge.problems import no_such_job
 from pgplane.edge.replies import replies
 from pgplane.edge.replies.waiters import TERMINAL

@@ -6,8 +6,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pgplane.edge.access.tickets import MANY, STREAM
+from pgplane.edge.edge import Edge
 from pgplane.edge.naming import MAX_JOB_ID, named_jobs
-from pgplane.edge.parts import Edge
 from pgplane.edge.problems import Problem, no_such_job
 from pgplane.edge.replies.gathering import Gathering
 from pgplane.edge.replies.replies import ALL_TOLD, end_id

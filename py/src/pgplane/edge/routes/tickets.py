@@ -6,8 +6,8 @@ from starlette.responses import Response
 
 from pgplane import ledger
 from pgplane.edge.access.tickets import BLOB, MANY, STREAM
+from pgplane.edge.edge import Edge
 from pgplane.edge.naming import named_jobs
-from pgplane.edge.parts import Edge
 from pgplane.edge.routes.answers import answer, surface_url
 
 

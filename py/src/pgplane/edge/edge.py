@@ -1,4 +1,4 @@
-"""Parts: what the routes work with."""
+"""The edge: its parts, which the routes work with."""
 
 from dataclasses import dataclass
 
