@@ -11,8 +11,8 @@ import httpx2
 import pytest
 
 from pgplane import ledger
-from pgplane.edge import downloads
-from pgplane.edge.downloads import disposition
+from pgplane.edge.blobs import downloads
+from pgplane.edge.blobs.downloads import disposition
 from pgplane.edge.edge import Edge
 from pgplane.edge.server import listen, make_server
 from pgplane.errors import Unavailable

@@ -98,7 +98,7 @@ async def test_a_client_that_is_cut_is_no_fault(
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("pgplane.edge.downloads.SEND_SECONDS", 0.1)
+    monkeypatch.setattr("pgplane.edge.blobs.downloads.SEND_SECONDS", 0.1)
     async with on_a_port(settings) as (client, edge):
         answered = await ask(client, issuer)
         download = f"{answered['statusUrl']}/blob/{answer_with(plane, b'x' * 16 * MIB)}"

@@ -13,9 +13,9 @@ from starlette.types import Receive, Scope, Send
 from pgplane import ledger, logs
 from pgplane.edge.access.access import Visitor
 from pgplane.edge.admission import Full
+from pgplane.edge.blobs.ranges import Wanted
 from pgplane.edge.database import QueueDatabase
 from pgplane.edge.problems import Problem
-from pgplane.edge.ranges import Wanted
 from pgplane.edge.replies.streams import send_within, until_gone
 from pgplane.errors import Gone, LedgerError, NotFound
 from pgplane.ledger.records import BlobInfo
