@@ -11,8 +11,8 @@ import httpx2
 import pytest
 
 from pgplane import ledger
-from pgplane.edge.blobs import downloads
-from pgplane.edge.blobs.downloads import disposition
+from pgplane.edge.blobs import downloads, reading
+from pgplane.edge.blobs.reading import disposition
 from pgplane.edge.edge import Edge
 from pgplane.edge.server import listen, make_server
 from pgplane.errors import Unavailable
@@ -478,7 +478,7 @@ async def test_downloads_leave_half_of_the_connections_to_others(
     pool_size: int,
     readers: int,
 ) -> None:
-    monkeypatch.setattr(downloads, "TURN_SECONDS", 0.05)
+    monkeypatch.setattr(reading, "TURN_SECONDS", 0.05)
     gate = Gate(monkeypatch)
     async with in_process(settings.model_copy(update={"pool_size": pool_size})) as (client, _):
         url = await asked_and_answered(client, plane, issuer)

@@ -17,7 +17,7 @@ from pgplane.edge.access.auth import Verifier
 from pgplane.edge.access.scopes import ScopeKeys
 from pgplane.edge.access.tickets import SharedTickets
 from pgplane.edge.admission import Admission
-from pgplane.edge.blobs.downloads import Blobs
+from pgplane.edge.blobs.reading import Blobs
 from pgplane.edge.database import QueueDatabase
 from pgplane.edge.edge import Edge
 from pgplane.edge.health import Readiness

@@ -6,7 +6,7 @@ from pgplane import ledger
 from pgplane.edge.access.access import Access, Visitor
 from pgplane.edge.access.tickets import SharedTickets
 from pgplane.edge.admission import Admission
-from pgplane.edge.blobs.downloads import Blobs
+from pgplane.edge.blobs.reading import Blobs
 from pgplane.edge.database import QueueDatabase
 from pgplane.edge.health import Readiness
 from pgplane.edge.manifests.manifests import Manifests
