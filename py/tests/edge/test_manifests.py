@@ -17,7 +17,7 @@ from pgplane.edge.manifests.manifests import KEEP_SECONDS, SURE_SECONDS, Manifes
 from pgplane.edge.manifests.wording import Wrong
 from pgplane.edge.questions import Question
 from pgplane.errors import LedgerError, NotReady, Unavailable
-from pgplane.ledger.records import Operation
+from pgplane.ledger.records import ManifestEntry
 
 from ..support.edges import ASK, Plane, problem, until
 from ..support.issuer import Issuer
@@ -43,7 +43,7 @@ class Database:
         self.open.set()
         self.manifests = Manifests(cast(QueueDatabase, self), self.checks, lambda: self.now)
 
-    async def call(self, _function: object, _queue: str) -> list[Operation]:
+    async def call(self, _function: object, _queue: str) -> list[ManifestEntry]:
         self.calls += 1
         found, error = self.operations, self.error
         await self.open.wait()
@@ -59,10 +59,10 @@ async def checks() -> AsyncIterator[None]:
     await Database.checks.close()
 
 
-def offered(schemas: Mapping[str, dict[str, Any]]) -> list[Operation]:
+def offered(schemas: Mapping[str, dict[str, Any]]) -> list[ManifestEntry]:
     """Operations by name and version: `ask`, or `ask_2` for its second one."""
     return [
-        Operation(
+        ManifestEntry(
             name=key.partition("_")[0],
             version=int(key.partition("_")[2] or 1),
             params_schema=json.dumps(schema).encode(),

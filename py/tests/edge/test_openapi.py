@@ -24,7 +24,7 @@ from pgplane.edge.manifests.addresses import addresses
 from pgplane.edge.manifests.openapi import Described, document
 from pgplane.edge.manifests.params import ParamsSchema
 from pgplane.edge.routes import ROUTES
-from pgplane.ledger.records import Operation
+from pgplane.ledger.records import ManifestEntry
 
 from ..support.edges import Plane, on_a_port, problem
 from ..support.issuer import Issuer
@@ -88,7 +88,7 @@ def manifest(operations: Iterable[tuple[str, int, dict[str, Any]]]) -> list[Desc
     for name, version, schema in operations:
         text = json.dumps(schema).encode()
         params = ParamsSchema(text)
-        operation = Operation(name, version, text, 60, 30, True)
+        operation = ManifestEntry(name, version, text, 60, 30, True)
         described.append(Described(operation, params.document, bool(params.faults("{}"))))
     return described
 

@@ -24,7 +24,7 @@ from pgplane.edge.manifests.params import (
     MAX_FAULTS,
     ParamsSchema,
 )
-from pgplane.edge.manifests.serving import invalid_params
+from pgplane.edge.routes.asking import invalid_params
 from pgplane.surface import Params
 from pgplane.worker import execution
 

@@ -11,7 +11,7 @@ from pgplane.edge.manifests.checks import Checks, Schema
 from pgplane.edge.manifests.wording import Wrong
 from pgplane.edge.questions import Question
 from pgplane.errors import LedgerError
-from pgplane.ledger.records import Operation
+from pgplane.ledger.records import ManifestEntry
 
 KEEP_SECONDS = 10.0
 """How old a copy may be."""
@@ -23,7 +23,7 @@ SURE_SECONDS = 1.0
 class Offer:
     """One version of an operation, and the schema of its params."""
 
-    operation: Operation
+    operation: ManifestEntry
     schema: Schema
 
 
@@ -106,7 +106,7 @@ class Manifests:
         self._copies[queue] = Manifest(as_of, offers)
         return self._copies[queue]
 
-    def _offer(self, queue: str, operation: Operation, before: Manifest | None) -> Offer:
+    def _offer(self, queue: str, operation: ManifestEntry, before: Manifest | None) -> Offer:
         """What is as it was before keeps its schema, and what is known of it."""
         name, version, text = operation.name, operation.version, operation.params_schema
         known = before and before.find(name, version)

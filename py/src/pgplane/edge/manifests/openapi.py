@@ -9,7 +9,7 @@ from pgplane import __version__
 from pgplane.edge.manifests.addresses import PARAMETERS, SECURITY_SCHEMES, addresses, responses
 from pgplane.edge.manifests.lifting import free_name, lift
 from pgplane.edge.manifests.shapes import SHAPES
-from pgplane.ledger.records import Operation
+from pgplane.ledger.records import ManifestEntry
 
 _PLACE = re.compile(r"\{[^}]*\}")
 _ANYTHING = {"type": "object"}
@@ -20,7 +20,7 @@ class Described(NamedTuple):
     """An operation as it is described: `params` is their schema, where it can be used;
     `required`: whether a question without params is wrong."""
 
-    operation: Operation
+    operation: ManifestEntry
     params: dict[str, Any] | None
     required: bool
 
@@ -101,7 +101,7 @@ def _question(one: Described, params: str, *, newest: bool) -> dict[str, Any]:
     }
 
 
-def _description(operation: Operation) -> str:
+def _description(operation: ManifestEntry) -> str:
     said = [f"Has {operation.timeout_seconds} s to answer."]
     if operation.ttl_seconds:
         said.append(f"An answer may be {operation.ttl_seconds} s old.")

@@ -5,12 +5,12 @@ from starlette.responses import Response
 
 from pgplane.edge.edge import Edge
 from pgplane.edge.problems import Problem
-from pgplane.edge.routes.answers import answer
+from pgplane.edge.routes.responses import json_response
 
 
 async def livez(_request: Request) -> Response:
     """GET whether the process runs: it answers, so it does."""
-    return answer(b'{"status":"live"}')
+    return json_response(b'{"status":"live"}')
 
 
 async def readyz(request: Request) -> Response:
@@ -21,4 +21,4 @@ async def readyz(request: Request) -> Response:
         raise Problem(
             503, "NOT_READY", "; ".join(reasons), {"Retry-After": "2"}, {"reasons": reasons}
         )
-    return answer(b'{"status":"ready"}')
+    return json_response(b'{"status":"ready"}')

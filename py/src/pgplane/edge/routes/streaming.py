@@ -12,7 +12,7 @@ from pgplane.edge.problems import Problem, no_such_job
 from pgplane.edge.replies.gathering import Gathering
 from pgplane.edge.replies.replies import ALL_TOLD, end_id
 from pgplane.edge.replies.tellers import reply
-from pgplane.edge.routes.answers import NO_STORE
+from pgplane.edge.routes.responses import NO_STORE
 
 
 async def stream(request: Request) -> Response:

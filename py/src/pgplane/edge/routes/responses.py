@@ -1,4 +1,4 @@
-"""Answers: JSON that no cache keeps."""
+"""Responses: JSON that no cache keeps."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,9 @@ from pgplane.edge.access.access import Visitor
 NO_STORE = {"Cache-Control": "no-store"}
 
 
-def answer(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+def json_response(
+    body: bytes, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
     """A JSON text as a response."""
     return Response(body, status, {**NO_STORE, **(headers or {})}, "application/json")
 
