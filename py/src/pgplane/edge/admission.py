@@ -17,7 +17,7 @@ class Full(Problem):
             429 if own else 503,
             f"TOO_MANY_{what.upper()}",
             f"{who.format(what)}; try again",
-            {"Retry-After": "2"},
+            retry_after=2,
         )
 
 

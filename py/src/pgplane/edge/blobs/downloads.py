@@ -10,7 +10,7 @@ from pgplane import logs
 from pgplane.edge.blobs.ranges import Wanted
 from pgplane.edge.blobs.reading import Blobs, VisibleBlob
 from pgplane.edge.problems import Problem
-from pgplane.edge.replies.streams import send_within, until_gone
+from pgplane.edge.sending import send_start, send_within, watched
 from pgplane.errors import Gone, LedgerError
 
 log = logs.get("edge")
@@ -50,24 +50,23 @@ class Download(Response):
         self._on_close = on_close
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        gone = asyncio.create_task(until_gone(receive), name="download-watch")
+        gone = asyncio.Event()
         try:
-            start = {"status": self.status_code, "headers": self.raw_headers}
-            await send_within(send, {"type": "http.response.start", **start}, SEND_SECONDS)
-            await self._send(send, gone)
+            with watched(receive, gone.set):
+                await send_start(send, self, SEND_SECONDS)
+                await self._send(send, gone)
         except TimeoutError:
             log.info("download.frozen", path=scope["path"], seconds=SEND_SECONDS)
         except (LedgerError, Problem) as error:
             log.warning("download.cut", path=scope["path"], error=str(error))
         finally:
-            gone.cancel()
             self._on_close()
 
-    async def _send(self, send: Send, gone: "asyncio.Task[None]") -> None:
+    async def _send(self, send: Send, gone: asyncio.Event) -> None:
         at, end, piece = self._wanted.start, self._wanted.end, self._first
         while at < end:
             for offset in range(0, len(piece), SLICE):
-                if gone.done():
+                if gone.is_set():
                     return
                 message = {"body": piece[offset : offset + SLICE], "more_body": True}
                 await send_within(send, {"type": "http.response.body", **message}, SEND_SECONDS)

@@ -17,7 +17,7 @@ from pgplane.edge.manifests.wording import Wrong
 from pgplane.edge.problems import Problem
 from pgplane.edge.questions import Question, read_question
 from pgplane.edge.replies import replies
-from pgplane.edge.routes.responses import json_response, surface_url
+from pgplane.edge.routes.responses import POLL, json_response, surface_url
 from pgplane.errors import Busy
 from pgplane.ledger.records import Job, Submitted
 
@@ -53,7 +53,7 @@ async def submit(request: Request) -> Response:
                 return json_response(replies.document(job), headers=headers)
     tickets = await edge.tickets.get()
     ticket = tickets.issue(visitor.queue, [submitted.job_id], visitor.scope_keys, STREAM)
-    headers |= {"Retry-After": "1", "Cache-Status": _cache_status(submitted, fresh)}
+    headers |= {**POLL, "Cache-Status": _cache_status(submitted, fresh)}
     body = {
         "jobId": str(submitted.job_id),
         "streamUrl": f"{status_url}/stream?ticket={ticket}",

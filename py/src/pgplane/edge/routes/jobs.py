@@ -12,7 +12,7 @@ from pgplane.edge.edge import Edge
 from pgplane.edge.problems import no_such_job
 from pgplane.edge.replies import replies
 from pgplane.edge.replies.waiters import TERMINAL
-from pgplane.edge.routes.responses import NO_STORE, json_response
+from pgplane.edge.routes.responses import NO_STORE, POLL, json_response
 from pgplane.errors import Busy, Unavailable
 from pgplane.ledger.records import Job
 
@@ -30,7 +30,7 @@ async def poll(request: Request) -> Response:
     headers = {}
     if found.status not in TERMINAL:
         await _still_wanted(edge, visitor, found)
-        headers["Retry-After"] = "1"
+        headers = POLL
     return json_response(replies.document(found), headers=headers)
 
 

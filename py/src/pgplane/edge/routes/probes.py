@@ -19,6 +19,6 @@ async def readyz(request: Request) -> Response:
     reasons = await edge.readiness.reasons()
     if reasons:
         raise Problem(
-            503, "NOT_READY", "; ".join(reasons), {"Retry-After": "2"}, {"reasons": reasons}
+            503, "NOT_READY", "; ".join(reasons), extra={"reasons": reasons}, retry_after=2
         )
     return json_response(b'{"status":"ready"}')

@@ -8,6 +8,8 @@ from starlette.responses import Response
 from pgplane.edge.access.access import Visitor
 
 NO_STORE = {"Cache-Control": "no-store"}
+POLL = {"Retry-After": "1"}
+"""For who may ask how a job stands again."""
 
 
 def json_response(

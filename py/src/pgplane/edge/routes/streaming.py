@@ -64,4 +64,4 @@ async def stream_many(request: Request) -> Response:
 
 def _stay(edge: Edge) -> None:
     if edge.streams.draining:
-        raise Problem(503, "SHUTTING_DOWN", "this edge is shutting down", {"Retry-After": "1"})
+        raise Problem(503, "SHUTTING_DOWN", "this edge is shutting down", retry_after=1)
