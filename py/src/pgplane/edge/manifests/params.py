@@ -5,15 +5,15 @@ fetched, nothing nests deeply, regular expressions give up, and not every fault 
 choice of choices may cost any time all the same: see the checker.
 """
 
-import json
 import math
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Any, NoReturn
+from typing import Any
 
 from jsonschema_rs import Draft202012Validator, FancyRegexOptions, ValidationError
 
 from pgplane.edge.manifests.wording import ROOT, Wrong, faults, undecided
+from pgplane.edge.strict import decoder
 
 MAX_DEPTH = 64
 """Objects and arrays inside each other, in params and in a schema: both are walked natively."""
@@ -118,11 +118,7 @@ def _whole(digits: str) -> int:
     return int(digits)
 
 
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"Invalid JSON: {name}")
-
-
-_decoder = json.JSONDecoder(parse_int=_whole, parse_constant=_no_constant)
+_decoder = decoder(_whole)
 
 
 def _survey(value: object) -> None:
