@@ -162,10 +162,10 @@ class ReplyPump:
             self._batch = min(MAX_READ, self._batch * 2)
             unread.difference_update(some)
             for job in jobs:
-                if job.left_out:
-                    unread.add((job.job_id, job.scope_key))
-                else:
+                if not job.left_out:
                     self._deliver(queue, job)
+                elif job.job_id in self._waiting:
+                    unread.add((job.job_id, job.scope_key))
 
     def _deliver(self, queue: str, job: Job) -> None:
         for waiter in list(self._waiting.get(job.job_id, ())):
