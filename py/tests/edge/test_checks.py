@@ -144,6 +144,17 @@ async def test_a_checker_that_is_killed_says_nothing_of_the_schema(checks: Check
     assert await schema.faults(NUMBER) == NO_TEXT
 
 
+async def test_a_schema_is_not_blamed_for_what_the_checker_had_before(checks: Checks) -> None:
+    schema = text(WANTS_TEXT)
+    assert (await checks.verdict(schema, NUMBER)).wrong == NO_TEXT
+    process = checks._process
+    assert process is not None
+    assert process.stdin is not None
+    process.stdin.write(b"it dies of this\n")
+    assert (await checks.verdict(schema, NUMBER)).wrong == NO_TEXT
+    assert process.returncode == 1
+
+
 async def test_who_waits_too_long_for_a_turn_is_not_checked(
     checks: Checks, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,7 @@ import resource
 import signal
 import sys
 from collections import OrderedDict
+from contextlib import suppress
 from hashlib import sha256
 from typing import Any
 
@@ -51,7 +52,8 @@ def _told(text: str) -> str:
 
 def main() -> None:
     """Answer until nobody asks any more."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    with suppress(OSError, ValueError):  # not every system has such a limit
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGPROF, signal.SIG_DFL)  # it ends the process, whatever that does
     for line in sys.stdin.buffer:

@@ -4,6 +4,7 @@ import asyncio
 import signal
 import sys
 from asyncio.subprocess import PIPE, Process
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import orjson
@@ -20,7 +21,10 @@ MAX_PARAMS = 256 * 1024
 """Bytes, and characters; the ledger takes no larger params, unless they are mostly escapes."""
 
 WAIT_SECONDS = 2.0
-"""How long a question may wait for its check: without one, the worker is the judge."""
+"""How long a question may wait for its turn: without a check, the worker is the judge."""
+
+ANSWER_SECONDS = 5.0
+"""How long the checker may take where there is next to no processor to be had."""
 
 _MAX_LINE = 4 * 1024**2
 _ENDED_FROM_OUTSIDE = {-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP}
@@ -51,10 +55,21 @@ class Checks:
     async def verdict(self, schema: bytes, params: str) -> Verdict:
         """The verdict on params; raises UndecidedError, TooDearError."""
         try:
-            async with asyncio.timeout(WAIT_SECONDS), self._turn:
-                return await self._ask(schema, params)
+            async with asyncio.timeout(WAIT_SECONDS):
+                await self._turn.acquire()
         except TimeoutError:
             raise UndecidedError from None
+        try:
+            fresh = self._process is None
+            try:
+                return await self._ask(schema, params)
+            except TooDearError:
+                if fresh:
+                    raise
+                # It may have died of what it kept for others: alone, it is seen whose fault it is.
+                return await self._ask(schema, params)
+        finally:
+            self._turn.release()
 
     async def close(self) -> None:
         """End the checker."""
@@ -66,12 +81,15 @@ class Checks:
             self._process = await _started()
         process, decided = self._process, False
         try:
-            key = key_of(schema)
-            reply = await _exchange(process, {"schema": key, "text": None, "params": params})
-            if not reply["known"]:
-                text = schema.decode(errors="replace")
-                reply = await _exchange(process, {"schema": key, "text": text, "params": params})
+            request = {"schema": key_of(schema), "text": None, "params": params}
+            async with asyncio.timeout(ANSWER_SECONDS):
+                reply = await _exchange(process, request)
+                if not reply["known"]:
+                    request["text"] = schema.decode(errors="replace")
+                    reply = await _exchange(process, request)
             decided = True
+        except TimeoutError:
+            raise TooDearError from None
         except (EOFError, OSError):
             status = await process.wait()
             raise (UndecidedError if status in _ENDED_FROM_OUTSIDE else TooDearError) from None
@@ -145,7 +163,7 @@ async def _started() -> Process:
     )
 
 
-async def _exchange(process: Process, request: dict[str, object]) -> dict[str, Any]:
+async def _exchange(process: Process, request: Mapping[str, object]) -> dict[str, Any]:
     """One request and its answer; raises EOFError or OSError where the process has died."""
     ask, hear = process.stdin, process.stdout
     if ask is None or hear is None:
