@@ -43,7 +43,7 @@ async def opened(
 
 
 def test_a_quota_is_taken_and_given_back() -> None:
-    quota = Quota("streams", 3, 2)
+    quota = Quota("TOO_MANY_STREAMS", 3, 2)
     ann, also_ann, bob = quota.take("ann"), quota.take("ann"), quota.take("bob")
     for name, status in (("ann", 429), ("bob", 503), ("cleo", 503)):
         with pytest.raises(Full) as full:

@@ -33,7 +33,8 @@ class Cuts(logging.Filter):
             record.exc_info = None
         elif not str(record.msg).startswith(_CUTS):
             return True
-        record.levelno, record.levelname = logging.WARNING, "WARNING"
+        record.levelno = logging.WARNING
+        record.levelname = logging.getLevelName(record.levelno)
         return True
 
 

@@ -108,7 +108,7 @@ class Blobs:
             async with asyncio.timeout(TURN_SECONDS):
                 await self._turns.acquire()
         except TimeoutError:
-            raise Full("downloads", own=False) from None
+            raise Full("TOO_MANY_DOWNLOADS", own=False) from None
         try:
             return await self._database.call(function, *args, **kwargs)
         finally:
