@@ -5,6 +5,7 @@ import random
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -21,6 +22,7 @@ from pgplane.settings import Settings
 from ..support.blobs import answer_with, write
 from ..support.edges import ASK, Plane, ask, in_process, on_a_port, problem, running, until
 from ..support.issuer import Issuer
+from ..support.nginx import BARE, find_nginx, nginx
 
 BOB = ("acme", "bob@acme.example")
 SIZE = 2 * 1024**2 + 12_345
@@ -360,6 +362,14 @@ async def test_a_client_that_takes_nothing_is_let_go(
         assert (await client.get(url, headers=issuer.bearer())).content == big
 
 
+def body_of(stuck: socket.socket, size: int) -> bytes:
+    """So many bytes behind the headers."""
+    answer = bytearray()
+    while len(answer.partition(b"\r\n\r\n")[2]) < size:
+        answer += stuck.recv(1 << 20)
+    return bytes(answer.partition(b"\r\n\r\n")[2])
+
+
 def received(stuck: socket.socket) -> bytes:
     """All that comes until the connection ends."""
     answer = bytearray()
@@ -395,6 +405,29 @@ async def test_one_that_breaks_off_goes_on_where_it_was(
         response = await client.get(url, headers=issuer.bearer() | rest)
         assert response.status_code == 206
         assert first + response.content == big
+
+
+@pytest.mark.skipif(find_nginx() is None, reason="nginx: run tools/ensure-test-tools.sh")
+async def test_none_of_it_lies_on_the_disk_of_a_proxy(
+    client: httpx2.AsyncClient,
+    plane: Plane,
+    settings: Settings,
+    issuer: Issuer,
+    big: bytes,
+    tmp_path: Path,
+) -> None:
+    """Not even by nginx's own defaults; it would warn of a temporary file."""
+    url = await asked_and_answered(client, plane, issuer, big)
+    async with on_a_port(settings) as (direct, parts):
+        port = direct.base_url.port
+        assert port is not None
+        with nginx(tmp_path, port, BARE) as proxy:
+            before = httpx2.AsyncClient(base_url=proxy.url)
+            with slow(before, url, issuer.bearer()) as behind:
+                await until(lambda: len(parts.admission.downloads) == 1)
+                assert await asyncio.to_thread(body_of, behind, len(big)) == big
+            await before.aclose()
+            assert proxy.error_log == ""
 
 
 @asynccontextmanager
