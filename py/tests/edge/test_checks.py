@@ -155,6 +155,18 @@ async def test_a_schema_is_not_blamed_for_what_the_checker_had_before(checks: Ch
     assert process.returncode == 1
 
 
+async def test_without_a_checker_nothing_is_refused(
+    checks: Checks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def none() -> None:
+        raise BlockingIOError
+
+    with monkeypatch.context() as crowded:
+        crowded.setattr(module, "_started", none)
+        assert await Schema(text(WANTS_TEXT), checks).faults(NUMBER) == []
+    assert await Schema(text(WANTS_TEXT), checks).faults(NUMBER) == NO_TEXT
+
+
 async def test_who_waits_too_long_for_a_turn_is_not_checked(
     checks: Checks, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -78,7 +78,10 @@ class Checks:
 
     async def _ask(self, schema: bytes, params: str) -> Verdict:
         if self._process is None:
-            self._process = await _started()
+            try:
+                self._process = await _started()
+            except OSError:  # there is no room for a process just now
+                raise UndecidedError from None
         process, decided = self._process, False
         try:
             request = {"schema": key_of(schema), "text": None, "params": params}
