@@ -16,7 +16,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from pgplane.edge.parts import Edge
+from pgplane.edge.edge import Edge
 from pgplane.schema import migrations
 from pgplane.settings import Settings
 

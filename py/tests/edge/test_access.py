@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.routing import Route
 
 from pgplane.edge.access.tickets import STREAM
-from pgplane.edge.parts import Edge
+from pgplane.edge.edge import Edge
 from pgplane.edge.routes import ROUTES
 from pgplane.settings import Settings
 

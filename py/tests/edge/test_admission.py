@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from pgplane.edge.admission import Admission, Full, Quota
-from pgplane.edge.parts import Edge
+from pgplane.edge.edge import Edge
 from pgplane.settings import Settings
 
 from ..support.edges import ASK, QUESTION, Plane, ask, in_process, on_a_port, problem, until
@@ -43,7 +43,7 @@ async def opened(
 
 
 def test_a_quota_is_taken_and_given_back() -> None:
-    quota = Quota("streams", 3, 2)
+    quota = Quota("TOO_MANY_STREAMS", 3, 2)
     ann, also_ann, bob = quota.take("ann"), quota.take("ann"), quota.take("bob")
     for name, status in (("ann", 429), ("bob", 503), ("cleo", 503)):
         with pytest.raises(Full) as full:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pgplane import ledger
-from pgplane.edge import create_app
+from pgplane.edge.app import create_app
 from pgplane.edge.replies import arrivals as arrivals_module
 from pgplane.edge.replies.arrivals import MAX_BYTES, MAX_TOGETHER
 from pgplane.edge.replies.bursts import GATHER_SECONDS

@@ -5,15 +5,16 @@ import random
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 
 from pgplane import ledger
-from pgplane.edge import downloads
-from pgplane.edge.downloads import disposition
-from pgplane.edge.parts import Edge
+from pgplane.edge.blobs import downloads, reading
+from pgplane.edge.blobs.reading import disposition
+from pgplane.edge.edge import Edge
 from pgplane.edge.server import listen, make_server
 from pgplane.errors import Unavailable
 from pgplane.settings import Settings
@@ -21,6 +22,7 @@ from pgplane.settings import Settings
 from ..support.blobs import answer_with, write
 from ..support.edges import ASK, Plane, ask, in_process, on_a_port, problem, running, until
 from ..support.issuer import Issuer
+from ..support.nginx import BARE, find_nginx, nginx
 
 BOB = ("acme", "bob@acme.example")
 SIZE = 2 * 1024**2 + 12_345
@@ -53,7 +55,9 @@ async def test_a_blob_is_downloaded_whole(
     assert headers["Content-Length"] == str(SIZE)
     assert headers["Accept-Ranges"] == "bytes"
     assert headers["Cache-Control"] == "private, no-store, no-transform"
+    assert headers["X-Accel-Buffering"] == "no", "no temporary file of a proxy"
     assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
     assert headers["Content-Security-Policy"].startswith("sandbox;")
     assert headers["Content-Disposition"] == (
         "attachment; filename=\"flights.csv\"; filename*=UTF-8''flights.csv"
@@ -185,6 +189,33 @@ async def test_what_a_worker_says_is_never_a_page_of_the_edge(
     assert response.headers["Content-Type"] == "text/html"
     assert response.headers["Content-Disposition"].startswith("attachment; ")
     assert response.headers["Content-Security-Policy"] == "sandbox; default-src 'none'"
+
+
+@pytest.mark.parametrize(
+    ("content_type", "served"),
+    [
+        *((f"text/{name}", None) for name in ("javascript", "ecmascript", "jscript", "livescript")),
+        *((f"application/{name}", None) for name in ("x-javascript", "wasm", "importmap+json")),
+        ("TEXT/JavaScript; charset=utf-8", None),
+        ("text/javascript1.5", None),
+        ("text/css", None),
+        ("text/plain; x, text/css", None),
+        ("application/xslt+xml", None),
+        ("text/csv", "text/csv"),
+        ("application/json", "application/json"),
+        ("image/png", "image/png"),
+    ],
+)
+async def test_what_a_worker_says_is_never_run_by_a_page_of_the_edge(
+    client: httpx2.AsyncClient, plane: Plane, issuer: Issuer, content_type: str, served: str | None
+) -> None:
+    asked = await ask(client, issuer)
+    number = answer_with(plane, b"alert(1)", content_type, "a.js")
+    url = f"{asked['statusUrl']}/blob/{number}"
+    for method in ("GET", "HEAD"):
+        response = await client.request(method, url, headers=issuer.bearer())
+        assert response.headers["Content-Type"] == (served or "application/octet-stream")
+        assert response.headers["X-Content-Type-Options"] == "nosniff"
 
 
 @pytest.mark.parametrize("number", ["0", "2", "-1", "x", "1.0", "１", "2147483648", "9" * 400])
@@ -331,6 +362,14 @@ async def test_a_client_that_takes_nothing_is_let_go(
         assert (await client.get(url, headers=issuer.bearer())).content == big
 
 
+def body_of(stuck: socket.socket, size: int) -> bytes:
+    """So many bytes behind the headers."""
+    answer = bytearray()
+    while len(answer.partition(b"\r\n\r\n")[2]) < size:
+        answer += stuck.recv(1 << 20)
+    return bytes(answer.partition(b"\r\n\r\n")[2])
+
+
 def received(stuck: socket.socket) -> bytes:
     """All that comes until the connection ends."""
     answer = bytearray()
@@ -366,6 +405,29 @@ async def test_one_that_breaks_off_goes_on_where_it_was(
         response = await client.get(url, headers=issuer.bearer() | rest)
         assert response.status_code == 206
         assert first + response.content == big
+
+
+@pytest.mark.skipif(find_nginx() is None, reason="nginx: run tools/ensure-test-tools.sh")
+async def test_none_of_it_lies_on_the_disk_of_a_proxy(
+    client: httpx2.AsyncClient,
+    plane: Plane,
+    settings: Settings,
+    issuer: Issuer,
+    big: bytes,
+    tmp_path: Path,
+) -> None:
+    """Not even by nginx's own defaults; it would warn of a temporary file."""
+    url = await asked_and_answered(client, plane, issuer, big)
+    async with on_a_port(settings) as (direct, parts):
+        port = direct.base_url.port
+        assert port is not None
+        with nginx(tmp_path, port, BARE) as proxy:
+            before = httpx2.AsyncClient(base_url=proxy.url)
+            with slow(before, url, issuer.bearer()) as behind:
+                await until(lambda: len(parts.admission.downloads) == 1)
+                assert await asyncio.to_thread(body_of, behind, len(big)) == big
+            await before.aclose()
+            assert proxy.error_log == ""
 
 
 @asynccontextmanager
@@ -449,7 +511,7 @@ async def test_downloads_leave_half_of_the_connections_to_others(
     pool_size: int,
     readers: int,
 ) -> None:
-    monkeypatch.setattr(downloads, "TURN_SECONDS", 0.05)
+    monkeypatch.setattr(reading, "TURN_SECONDS", 0.05)
     gate = Gate(monkeypatch)
     async with in_process(settings.model_copy(update={"pool_size": pool_size})) as (client, _):
         url = await asked_and_answered(client, plane, issuer)

@@ -18,7 +18,7 @@ SPEAKING = [
     SOURCE / "operation.py",
     SOURCE / "surface.py",
 ]
-REFUSING = {"Problem", "Refusal", "HttpError", "_refuse", "_refusal"}
+REFUSING = {"Problem", "Refusal", "HttpError", "Full", "Quota", "_refuse", "_refusal"}
 CODE = re.compile(r"(?=.{4})[A-Z]+(_[A-Z]+)*")
 ROUTER = {(404, "NOT_FOUND"), (405, "METHOD_NOT_ALLOWED")}
 

@@ -15,7 +15,7 @@ from starlette.types import Message
 
 from pgplane import ledger
 from pgplane.edge.database import QueueDatabase
-from pgplane.edge.parts import Edge
+from pgplane.edge.edge import Edge
 from pgplane.edge.replies import tellers
 from pgplane.edge.replies.gathering import ROOM, Gathering
 from pgplane.edge.replies.pump import ReplyPump

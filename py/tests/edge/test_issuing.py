@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from pgplane import ledger
-from pgplane.edge.parts import Edge
+from pgplane.edge.edge import Edge
 from pgplane.settings import Settings
 
 from ..support.blobs import write

@@ -1,11 +1,14 @@
 """Leaving: whose job it ends, and whose it does not."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx2
 import pytest
 
+from pgplane import ledger
+from pgplane.edge.edge import Edge
 from pgplane.settings import Settings
 
 from ..support.edges import ASK, QUESTION, Plane, ask, in_process, problem
@@ -48,6 +51,50 @@ async def test_who_leaves_last_cancels_whichever_edge_each_came_through(
     assert await join(other, issuer, *BOB) == job_id
     await leave(other, issuer, job_id)
     assert status(plane, job_id) == "pending"
+    await leave(client, issuer, job_id, *BOB)
+    assert status(plane, job_id) == "cancelled"
+
+
+async def test_a_stream_that_was_still_opening_does_not_want_it_again(
+    edge: tuple[httpx2.AsyncClient, Edge],
+    plane: Plane,
+    issuer: Issuer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its caller leaves while it is on its way to the database; bob leaves later, as the last."""
+    client, parts = edge
+    job_id = await join(client, issuer)
+    assert await join(client, issuer, *BOB) == job_id
+    register, leave_job, until_noted = (
+        ledger.register_waiters,
+        ledger.leave_job,
+        parts.pump.until_noted,
+    )
+    on_its_way, gate = asyncio.Event(), asyncio.Event()
+
+    async def held_up(*args: Any) -> Any:
+        on_its_way.set()
+        await gate.wait()
+        return await register(*args)
+
+    async def left(*args: Any) -> Any:
+        status = await leave_job(*args)
+        gate.set()
+        return status
+
+    async def asked_for(*args: Any) -> None:
+        gate.set()
+        await until_noted(*args)
+
+    monkeypatch.setattr(ledger, "register_waiters", held_up)
+    monkeypatch.setattr(ledger, "leave_job", left)
+    monkeypatch.setattr(parts.pump, "until_noted", asked_for)
+    caller = await parts.access._verifier.caller(issuer.bearer()["Authorization"])
+    keys = await parts.access._scope_keys.of(caller)
+    opening = asyncio.create_task(parts.pump.attach("surface-flights", int(job_id), keys, 60))
+    await on_its_way.wait()
+    await leave(client, issuer, job_id)
+    assert await opening is not None
     await leave(client, issuer, job_id, *BOB)
     assert status(plane, job_id) == "cancelled"
 

@@ -15,7 +15,7 @@ import pytest
 
 from pgplane import ledger
 from pgplane.edge import questions, server
-from pgplane.edge.parts import Edge
+from pgplane.edge.edge import Edge
 from pgplane.edge.server import AddressError, listen
 from pgplane.settings import Settings
 

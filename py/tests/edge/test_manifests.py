@@ -2,21 +2,22 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
-from typing import Any, cast
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, ClassVar, cast
 
 import httpx2
 import pytest
 import structlog
 
 from pgplane.edge.database import QueueDatabase
+from pgplane.edge.edge import Edge
 from pgplane.edge.manifests import manifests as module
+from pgplane.edge.manifests.checks import Checks
 from pgplane.edge.manifests.manifests import KEEP_SECONDS, SURE_SECONDS, Manifest, Manifests
 from pgplane.edge.manifests.wording import Wrong
-from pgplane.edge.parts import Edge
 from pgplane.edge.questions import Question
 from pgplane.errors import LedgerError, NotReady, Unavailable
-from pgplane.ledger.records import Operation
+from pgplane.ledger.records import ManifestEntry
 
 from ..support.edges import ASK, Plane, problem, until
 from ..support.issuer import Issuer
@@ -31,6 +32,8 @@ NO_A = [Wrong("a", "Extra inputs are not permitted")]
 class Database:
     """A queue database with one surface: what it answers, when, and how often it was asked."""
 
+    checks: ClassVar[Checks]
+
     def __init__(self, **schemas: dict[str, Any]) -> None:
         self.operations = offered(schemas)
         self.error: LedgerError | None = None
@@ -38,9 +41,9 @@ class Database:
         self.now = 0.0
         self.open = asyncio.Event()
         self.open.set()
-        self.manifests = Manifests(cast(QueueDatabase, self), lambda: self.now)
+        self.manifests = Manifests(cast(QueueDatabase, self), self.checks, lambda: self.now)
 
-    async def call(self, _function: object, _queue: str) -> list[Operation]:
+    async def call(self, _function: object, _queue: str) -> list[ManifestEntry]:
         self.calls += 1
         found, error = self.operations, self.error
         await self.open.wait()
@@ -49,10 +52,17 @@ class Database:
         return found
 
 
-def offered(schemas: Mapping[str, dict[str, Any]]) -> list[Operation]:
+@pytest.fixture(autouse=True)
+async def checks() -> AsyncIterator[None]:
+    Database.checks = Checks()
+    yield
+    await Database.checks.close()
+
+
+def offered(schemas: Mapping[str, dict[str, Any]]) -> list[ManifestEntry]:
     """Operations by name and version: `ask`, or `ask_2` for its second one."""
     return [
-        Operation(
+        ManifestEntry(
             name=key.partition("_")[0],
             version=int(key.partition("_")[2] or 1),
             params_schema=json.dumps(schema).encode(),
@@ -151,7 +161,7 @@ async def test_a_fetch_that_began_too_early_does_not_refuse() -> None:
     late = asyncio.create_task(database.manifests.faults(QUEUE, WITH_A))
     await asyncio.sleep(0)
     database.open.set()
-    assert (await early).faults(WITH_A) == NO_A
+    assert await (await early).faults(WITH_A) == NO_A
     assert await late == []
     assert database.calls == 2
 

@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 from pgplane.edge import database
-from pgplane.edge.parts import Edge
+from pgplane.edge.edge import Edge
 from pgplane.settings import Settings
 
 from ..support.edges import ASK, QUESTION, Plane, ask, in_process, problem, ready, until

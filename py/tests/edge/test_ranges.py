@@ -2,7 +2,7 @@
 
 import pytest
 
-from pgplane.edge.ranges import Wanted, wanted
+from pgplane.edge.blobs.ranges import Wanted, wanted
 
 SIZE = 1000
 TAG = '"abc"'

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import httpx2
 import pytest
 
-from pgplane.edge.parts import Edge
+from pgplane.edge.edge import Edge
 from pgplane.settings import Settings
 
 from ..support.edges import ASK, QUESTION, Plane, ask, in_process, problem

@@ -12,7 +12,7 @@ import pytest
 
 from pgplane.edge.access.auth import Caller as Verified
 from pgplane.edge.access.tickets import Tickets
-from pgplane.edge.parts import Edge
+from pgplane.edge.edge import Edge
 from pgplane.edge.routes import ROUTES
 from pgplane.settings import Settings
 

@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import psycopg
 
-from pgplane.edge.parts import Edge
+from pgplane.edge.edge import Edge
 from pgplane.edge.server import Server, listen, make_server
 from pgplane.settings import Settings
 

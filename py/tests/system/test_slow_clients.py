@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from pgplane.edge.parts import Edge
+from pgplane.edge.edge import Edge
 from pgplane.settings import Settings
 
 from ..support.edges import Plane, ask, on_a_port, until

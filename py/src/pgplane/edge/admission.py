@@ -11,21 +11,20 @@ from pgplane.settings import Settings
 class Full(Problem):
     """There is no room: for this caller (429), or for anybody (503)."""
 
-    def __init__(self, what: str, own: bool) -> None:
+    def __init__(self, code: str, own: bool) -> None:
+        """`code` is TOO_MANY_ and of what."""
+        what = code.removeprefix("TOO_MANY_").lower()
         who = "you have as many {} under way as you may" if own else "this edge has all its {}"
-        super().__init__(
-            429 if own else 503,
-            f"TOO_MANY_{what.upper()}",
-            f"{who.format(what)}; try again",
-            {"Retry-After": "2"},
-        )
+        detail = f"{who.format(what)}; try again"
+        super().__init__(429 if own else 503, code, detail, retry_after=2)
 
 
 class Quota:
     """So many of something in all, and so many of them for one caller."""
 
-    def __init__(self, what: str, total: int, per_caller: int) -> None:
-        self._what = what
+    def __init__(self, code: str, total: int, per_caller: int) -> None:
+        """`code`: of the refusal where they are taken."""
+        self._code = code
         self._total = total
         self._per_caller = per_caller
         self._taken: Counter[str] = Counter()
@@ -36,9 +35,9 @@ class Quota:
     def take(self, name: str, count: int = 1) -> ExitStack:
         """So many for the caller of this name, given back when it is closed; raises Full."""
         if self._taken[name] + count > self._per_caller:
-            raise Full(self._what, own=True)
+            raise Full(self._code, own=True)
         if len(self) + count > self._total:
-            raise Full(self._what, own=False)
+            raise Full(self._code, own=False)
         self._taken[name] += count
         taken = ExitStack()
         taken.callback(self._give_back, name, count)
@@ -65,10 +64,10 @@ class Admission:
     @classmethod
     def from_settings(cls, settings: Settings) -> "Admission":
         return cls(
-            streams=Quota("streams", settings.max_streams, settings.streams_per_caller),
-            waits=Quota("waits", settings.max_waits, settings.waits_per_caller),
+            streams=Quota("TOO_MANY_STREAMS", settings.max_streams, settings.streams_per_caller),
+            waits=Quota("TOO_MANY_WAITS", settings.max_waits, settings.waits_per_caller),
             downloads=Quota(
-                "downloads", settings.max_downloads, max(1, settings.max_downloads // 10)
+                "TOO_MANY_DOWNLOADS", settings.max_downloads, max(1, settings.max_downloads // 10)
             ),
         )
 

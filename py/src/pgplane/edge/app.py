@@ -17,11 +17,12 @@ from pgplane.edge.access.auth import Verifier
 from pgplane.edge.access.scopes import ScopeKeys
 from pgplane.edge.access.tickets import SharedTickets
 from pgplane.edge.admission import Admission
+from pgplane.edge.blobs.reading import Blobs
 from pgplane.edge.database import QueueDatabase
-from pgplane.edge.downloads import Blobs
+from pgplane.edge.edge import Edge
 from pgplane.edge.health import Readiness
+from pgplane.edge.manifests.checks import Checks
 from pgplane.edge.manifests.manifests import Manifests
-from pgplane.edge.parts import Edge
 from pgplane.edge.problems import Boundary, Problem, answer
 from pgplane.edge.replies.pump import CHANNELS, ReplyPump
 from pgplane.edge.replies.streams import Streams
@@ -44,6 +45,7 @@ def create_app(settings: Settings, static_dir: Path | None = None) -> Starlette:
     lines = max(1, settings.pool_size // 4)
     pump = ReplyPump(database, settings.sweep_seconds, lines=lines)
     listener = _listener(settings, pump)
+    checks = Checks()
     verifier = Verifier.from_settings(settings)
     tickets = SharedTickets(database, settings.ticket_key, settings.stream_seconds)
     edge = Edge(
@@ -51,7 +53,7 @@ def create_app(settings: Settings, static_dir: Path | None = None) -> Starlette:
         database=database,
         access=Access(verifier, tickets, ScopeKeys(database), settings.surfaces_tier),
         tickets=tickets,
-        manifests=Manifests(database),
+        manifests=Manifests(database, checks),
         admission=Admission.from_settings(settings),
         blobs=Blobs(database, settings.pool_size),
         pump=pump,
@@ -67,6 +69,7 @@ def create_app(settings: Settings, static_dir: Path | None = None) -> Starlette:
             await database.open()
             stack.push_async_callback(database.close)
             stack.push_async_callback(verifier.close)
+            stack.push_async_callback(checks.close)
             for work in (pump.run, pump.sweep, streams.beat):
                 task = asyncio.create_task(_for_ever(work), name=work.__qualname__)
                 stack.push_async_callback(_stop, task)

@@ -18,18 +18,19 @@ from pgplane.errors import Busy, LedgerError, NotReady, QueueFull, Unavailable, 
 log = logs.get("edge")
 
 MEDIA_TYPE = "application/problem+json"
-_RETRY_AFTER: dict[type[LedgerError], str] = {
-    QueueFull: "2",
-    NotReady: "5",
-    Busy: "1",
-    Unavailable: "5",
+_RETRY_AFTER: dict[type[LedgerError], int] = {
+    QueueFull: 2,
+    NotReady: 5,
+    Busy: 1,
+    Unavailable: 5,
 }
 
 
 class Problem(Exception):
     """A refusal: HTTP status, a stable code for programs, a sentence for people.
 
-    `extra` members join the document beside `type`, `title`, `status`, `code` and `detail`.
+    `extra` members join the document beside `type`, `title`, `status`, `code` and `detail`;
+    `retry_after`: in how many seconds it may be otherwise.
     """
 
     def __init__(
@@ -39,12 +40,15 @@ class Problem(Exception):
         detail: str,
         headers: Mapping[str, str] | None = None,
         extra: Mapping[str, object] | None = None,
+        retry_after: int | None = None,
     ) -> None:
         super().__init__(detail)
         self.status = status
         self.code = code
         self.detail = detail
         self.headers = dict(headers or {})
+        if retry_after is not None:
+            self.headers["Retry-After"] = str(retry_after)
         self.extra = dict(extra or {})
 
     def members(self) -> dict[str, object]:
@@ -82,18 +86,18 @@ def from_ledger(error: LedgerError) -> Problem:
     Faults of the deployment (a missing grant, an unforeseen SQLSTATE) say nothing of their cause.
     """
     retry_after = _RETRY_AFTER.get(type(error))
-    headers = {"Retry-After": retry_after} if retry_after else {}
     if error.status >= 500 and not isinstance(error, NotReady | Busy | Unavailable):
         return internal()
     if isinstance(error, Unavailable):
         detail = "the queue database is unreachable" if error.sqlstate else error.message
-        return Problem(503, "UNAVAILABLE", f"{detail}; try again later", headers)
+        return Problem(503, "UNAVAILABLE", f"{detail}; try again later", retry_after=retry_after)
     if isinstance(error, Busy):
-        return Problem(503, "BUSY", "the queue database is busy; try again", headers)
+        detail = "the queue database is busy; try again"
+        return Problem(503, "BUSY", detail, retry_after=retry_after)
     if isinstance(error, Unstorable):
         return Problem(422, "INVALID", "the params hold a character that text cannot (NUL)")
     detail = "; ".join(part for part in (error.message, error.detail, error.hint) if part)
-    return Problem(error.status, _code(error), detail, headers)
+    return Problem(error.status, _code(error), detail, retry_after=retry_after)
 
 
 def no_such_job() -> Problem:

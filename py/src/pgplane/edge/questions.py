@@ -5,21 +5,17 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NoReturn
 
 from starlette.requests import Request
 
 from pgplane.edge.problems import Problem
+from pgplane.edge.strict import decoder
 
 BODY_SECONDS = 20.0
 """How long a whole body may take: 1 MiB, over a line of half a megabit a second."""
 
 _VERSION = re.compile(r"[1-9][0-9]{0,8}")
 _MEMBERS = frozenset({"operation", "params", "version"})
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
 
 
 class _Number:
@@ -29,7 +25,7 @@ class _Number:
         pass
 
 
-_decoder = json.JSONDecoder(parse_int=_Number, parse_float=_Number, parse_constant=_no_constant)
+_decoder = decoder(_Number, _Number)
 
 
 @dataclass(frozen=True, slots=True)

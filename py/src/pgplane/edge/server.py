@@ -1,5 +1,7 @@
 """The server: the edge on uvicorn, with an orderly end."""
 
+import asyncio
+import logging
 import math
 import signal
 import socket
@@ -10,7 +12,7 @@ import uvicorn
 
 from pgplane import logs
 from pgplane.edge.app import create_app
-from pgplane.edge.parts import Edge
+from pgplane.edge.edge import Edge
 from pgplane.settings import Settings
 
 log = logs.get("edge")
@@ -18,6 +20,26 @@ log = logs.get("edge")
 BACKLOG = 2048
 STUCK_CLIENT_MS = 45_000
 """How long a client may take nothing before the kernel drops its connection."""
+
+
+class Cuts(logging.Filter):
+    """Makes plain warnings of what uvicorn takes for faults: responses that the edge has cut, since
+    a client took too little of them, or the grace time was over."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        if isinstance(error, asyncio.CancelledError):
+            record.msg = "a response was cut at the end of the grace time"
+            record.exc_info = None
+        elif not str(record.msg).startswith(_CUTS):
+            return True
+        record.levelno = logging.WARNING
+        record.levelname = logging.getLevelName(record.levelno)
+        return True
+
+
+_CUTS = ("ASGI callable returned without completing response", "Cancel %s running task(s)")
+_cuts = Cuts()
 
 
 class AddressError(RuntimeError):
@@ -72,6 +94,7 @@ def run(
 def make_server(settings: Settings, static_dir: Path | None = None) -> Server:
     """The edge, ready to `run` or `serve` on sockets of `listen`."""
     app = create_app(settings, static_dir)
+    logging.getLogger("uvicorn.error").addFilter(_cuts)
     config = uvicorn.Config(
         app,
         loop="uvloop",

@@ -5,9 +5,9 @@ from datetime import timedelta
 from psycopg.rows import args_row
 
 from pgplane.ledger.calls import Connection, rows, value
-from pgplane.ledger.records import Operation
+from pgplane.ledger.records import ManifestEntry
 
-_operation_row = args_row(Operation)
+_operation_row = args_row(ManifestEntry)
 
 
 async def create_queue(
@@ -74,7 +74,7 @@ async def register_manifest(connection: Connection, queue: str, operations: str)
     )
 
 
-async def get_manifest(connection: Connection, queue: str) -> list[Operation]:
+async def get_manifest(connection: Connection, queue: str) -> list[ManifestEntry]:
     """A surface's operations, every version of each, the newest last. Raises NotFound, NotReady:
     none of its workers has come yet."""
     return await rows(

@@ -58,7 +58,7 @@ class Seen(NamedTuple):
     scope_key: str
 
 
-class Operation(NamedTuple):
+class ManifestEntry(NamedTuple):
     """One version of an operation, as its surface's manifest has it; `params_schema` is raw."""
 
     name: str

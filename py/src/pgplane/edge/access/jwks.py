@@ -65,7 +65,7 @@ class Jwks:
                     503,
                     "ISSUER_UNAVAILABLE",
                     "the token issuer's keys cannot be had; try again",
-                    {"Retry-After": str(int(COOL_DOWN_SECONDS))},
+                    retry_after=int(COOL_DOWN_SECONDS),
                 )
         elif self._age() > FRESH_SECONDS:
             self._start_fetch()

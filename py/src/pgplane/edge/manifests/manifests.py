@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from pgplane import ledger
 from pgplane.edge.database import QueueDatabase
-from pgplane.edge.manifests.params import ParamsSchema
+from pgplane.edge.manifests.checks import Checks, Schema
 from pgplane.edge.manifests.wording import Wrong
 from pgplane.edge.questions import Question
 from pgplane.errors import LedgerError
-from pgplane.ledger.records import Operation
+from pgplane.ledger.records import ManifestEntry
 
 KEEP_SECONDS = 10.0
 """How old a copy may be."""
@@ -23,8 +23,8 @@ SURE_SECONDS = 1.0
 class Offer:
     """One version of an operation, and the schema of its params."""
 
-    operation: Operation
-    schema: ParamsSchema
+    operation: ManifestEntry
+    schema: Schema
 
 
 class Manifest:
@@ -44,23 +44,23 @@ class Manifest:
             return self._newest.get(name)
         return self._by_version.get((name, version))
 
-    def is_newest(self, offer: Offer) -> bool:
-        """Whether a question that names no version gets this one."""
-        return self._newest[offer.operation.name] is offer
-
-    def faults(self, question: Question) -> list[Wrong]:
+    async def faults(self, question: Question) -> list[Wrong]:
         """What is wrong with a question's params; of an operation that is not here, nothing."""
         offer = self.find(question.operation, question.version)
-        return [] if offer is None else offer.schema.faults(question.params)
+        return [] if offer is None else await offer.schema.faults(question.params)
 
 
 class Manifests:
     """A copy of each surface's manifest; one fetch at a time of each."""
 
     def __init__(
-        self, database: QueueDatabase, clock: Callable[[], float] = time.monotonic
+        self,
+        database: QueueDatabase,
+        checks: Checks,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._database = database
+        self._checks = checks
         self._clock = clock
         self._copies: dict[str, Manifest] = {}
         self._fetches: dict[str, asyncio.Task[Manifest]] = {}
@@ -82,8 +82,11 @@ class Manifests:
         SURE_SECONDS. What cannot be known just now is not wrong: the ledger and the worker see
         the question, too."""
         try:
-            found = (await self.get(queue)).faults(question)
-            return found and (await self.get(queue, SURE_SECONDS)).faults(question)
+            copy = await self.get(queue)
+            found = await copy.faults(question)
+            if not found or (sure := await self.get(queue, SURE_SECONDS)) is copy:
+                return found
+            return await sure.faults(question)
         except LedgerError:
             return []
 
@@ -99,15 +102,15 @@ class Manifests:
         as_of = self._clock()
         operations = await self._database.call(ledger.get_manifest, queue)
         before = self._copies.get(queue)
-        offers = (_offer(queue, operation, before) for operation in operations)
+        offers = (self._offer(queue, operation, before) for operation in operations)
         self._copies[queue] = Manifest(as_of, offers)
         return self._copies[queue]
 
-
-def _offer(queue: str, operation: Operation, before: Manifest | None) -> Offer:
-    """What is as it was before keeps its schema, which may be compiled."""
-    name, version, text = operation.name, operation.version, operation.params_schema
-    known = before and before.find(name, version)
-    if known and known.operation.params_schema == text:
-        return Offer(operation, known.schema)
-    return Offer(operation, ParamsSchema(text, queue=queue, operation=name, version=version))
+    def _offer(self, queue: str, operation: ManifestEntry, before: Manifest | None) -> Offer:
+        """What is as it was before keeps its schema, and what is known of it."""
+        name, version, text = operation.name, operation.version, operation.params_schema
+        known = before and before.find(name, version)
+        if known and known.operation.params_schema == text:
+            return Offer(operation, known.schema)
+        whose = {"queue": queue, "operation": name, "version": version}
+        return Offer(operation, Schema(text, self._checks, **whose))

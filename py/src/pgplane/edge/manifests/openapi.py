@@ -2,27 +2,39 @@
 
 import json
 import re
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 from pgplane import __version__
 from pgplane.edge.manifests.addresses import PARAMETERS, SECURITY_SCHEMES, addresses, responses
 from pgplane.edge.manifests.lifting import free_name, lift
-from pgplane.edge.manifests.manifests import Manifest, Offer
 from pgplane.edge.manifests.shapes import SHAPES
+from pgplane.ledger.records import ManifestEntry
 
 _PLACE = re.compile(r"\{[^}]*\}")
 _ANYTHING = {"type": "object"}
 """The params of an operation whose schema cannot be used."""
 
 
+class Described(NamedTuple):
+    """An operation as it is described: `params` is their schema, where it can be used;
+    `required`: whether a question without params is wrong."""
+
+    operation: ManifestEntry
+    params: dict[str, Any] | None
+    required: bool
+
+
 def document(
-    surface: str, manifest: Manifest, served: Iterable[tuple[str, str]], root_path: str = ""
+    surface: str,
+    operations: Sequence[Described],
+    served: Iterable[tuple[str, str]],
+    root_path: str = "",
 ) -> bytes:
     """The OpenAPI 3.1 document of a surface, as JSON text.
 
-    `served`: method and path of each route; `root_path`: where a proxy has put the edge. Only what
-    is served is described.
+    `operations`: every version of each; `served`: method and path of each route; `root_path`: where
+    a proxy has put the edge. Only what is served is described.
     """
     return json.dumps(
         {
@@ -36,7 +48,7 @@ def document(
             "security": [{"token": []}],
             "paths": _paths(surface, served),
             "components": {
-                "schemas": SHAPES | _questions(manifest),
+                "schemas": SHAPES | _questions(operations),
                 "parameters": PARAMETERS,
                 "responses": responses(),
                 "securitySchemes": SECURITY_SCHEMES,
@@ -48,33 +60,37 @@ def document(
     ).encode()
 
 
-def _questions(manifest: Manifest) -> dict[str, Any]:
+def _questions(operations: Sequence[Described]) -> dict[str, Any]:
     """`Question`, which is one of those that the operations take, and what that refers to."""
     schemas: dict[str, Any] = {}
     questions = []
-    for offer in manifest.offers:
-        wanted = f"{offer.operation.name}.v{offer.operation.version}"
-        params, lifted = lift(f"{wanted}.params", offer.schema.document or _ANYTHING, schemas)
+    newest: dict[str, int] = {}
+    for name, version, *_ in (one.operation for one in operations):
+        newest[name] = max(version, newest.get(name, version))
+    for one in operations:
+        name, version, *_ = one.operation
+        wanted = f"{name}.v{version}"
+        params, lifted = lift(f"{wanted}.params", one.params or _ANYTHING, schemas)
         schemas |= lifted
         question = free_name(wanted, schemas)
-        schemas[question] = _question(offer, params, newest=manifest.is_newest(offer))
+        schemas[question] = _question(one, params, newest=version == newest[name])
         questions.append({"$ref": f"#/components/schemas/{question}"})
     return {**schemas, "Question": {"oneOf": questions}}
 
 
-def _question(offer: Offer, params: str, *, newest: bool) -> dict[str, Any]:
-    operation = offer.operation
+def _question(one: Described, params: str, *, newest: bool) -> dict[str, Any]:
+    operation = one.operation
     version: dict[str, Any] = {"const": operation.version}
     required = ["operation"]
     if newest:
         version = {"enum": [operation.version, None]}
     else:
         required.append("version")
-    if offer.schema.faults("{}"):
+    if one.required:
         required.append("params")
     return {
         "type": "object",
-        "description": _description(offer),
+        "description": _description(operation),
         "properties": {
             "operation": {"const": operation.name},
             "params": {"$ref": f"#/components/schemas/{params}"},
@@ -85,8 +101,7 @@ def _question(offer: Offer, params: str, *, newest: bool) -> dict[str, Any]:
     }
 
 
-def _description(offer: Offer) -> str:
-    operation = offer.operation
+def _description(operation: ManifestEntry) -> str:
     said = [f"Has {operation.timeout_seconds} s to answer."]
     if operation.ttl_seconds:
         said.append(f"An answer may be {operation.ttl_seconds} s old.")

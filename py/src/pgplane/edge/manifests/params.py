@@ -1,21 +1,19 @@
 """Params: a question's params against the JSON Schema of its operation.
 
 The schema comes from a worker and the params from anybody, so neither may cost much: nothing is
-fetched, nothing nests deeply, regular expressions give up, and not every fault of much is told.
+fetched, nothing nests deeply, regular expressions give up, and not every fault of much is told. A
+choice of choices may cost any time all the same: see the checker.
 """
 
-import json
 import math
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Any, NoReturn
+from typing import Any
 
 from jsonschema_rs import Draft202012Validator, FancyRegexOptions, ValidationError
 
-from pgplane import logs
 from pgplane.edge.manifests.wording import ROOT, Wrong, faults, undecided
-
-log = logs.get("edge")
+from pgplane.edge.strict import decoder
 
 MAX_DEPTH = 64
 """Objects and arrays inside each other, in params and in a schema: both are walked natively."""
@@ -30,29 +28,25 @@ BACKTRACKS = 100_000
 
 
 class ParamsSchema:
-    """The JSON Schema (Draft 2020-12) of an operation's params; compiled when it is first asked.
+    """The JSON Schema (Draft 2020-12) of an operation's params.
 
     `format` is a remark, as the standard has it: whether a date is one is the worker's to say. A
-    schema that cannot be used (a `$ref` to elsewhere, a fault) refuses nothing and is logged once.
+    schema that cannot be used (a `$ref` to elsewhere, a fault) refuses nothing.
     """
 
-    def __init__(self, text: bytes, **whose: object) -> None:
-        """`whose`: what the log says that it is of."""
-        self._text = text
-        self._whose = whose
-        self._parsed: dict[str, Any] | None = None
-        self._validator: Draft202012Validator | None = None
-        self._compiled = False
-
-    @property
-    def document(self) -> dict[str, Any] | None:
+    def __init__(self, text: bytes) -> None:
+        self.document: dict[str, Any] | None = None
         """The schema itself; None: it cannot be used."""
-        self._compile()
-        return self._parsed
+        self.reason: str | None = None
+        """Why it cannot be used."""
+        self._validator: Draft202012Validator | None = None
+        try:
+            self._compile(text)
+        except ValueError as error:
+            self.reason = str(error).split("\n", 1)[0][:200]
 
     def faults(self, params: str) -> list[Wrong]:
         """What is wrong with params, by field; none: they fit, or it is not for the edge to say."""
-        self._compile()
         if self._validator is None:
             return []
         try:
@@ -69,25 +63,18 @@ class ParamsSchema:
             return []
         return faults(error for error in errors if not undecided(error))[:MAX_FAULTS]
 
-    def _compile(self) -> None:
-        if self._compiled:
-            return
-        self._compiled = True
-        try:
-            schema = parse(bytes(self._text).decode())
-            if not isinstance(schema, dict):
-                raise ValueError("a schema of params is an object")
-            self._validator = Draft202012Validator(
-                schema,
-                validate_formats=False,
-                offline=True,
-                mask="Input",
-                pattern_options=FancyRegexOptions(backtrack_limit=BACKTRACKS),
-            )
-            self._parsed = schema
-        except ValueError as error:
-            reason = str(error).split("\n", 1)[0][:200]
-            log.warning("manifest.unusable_schema", **self._whose, error=reason)
+    def _compile(self, text: bytes) -> None:
+        schema = parse(text.decode())
+        if not isinstance(schema, dict):
+            raise ValueError("a schema of params is an object")
+        self._validator = Draft202012Validator(
+            schema,
+            validate_formats=False,
+            offline=True,
+            mask="Input",
+            pattern_options=FancyRegexOptions(backtrack_limit=BACKTRACKS),
+        )
+        self.document = schema
 
 
 def _errors(validator: Draft202012Validator, value: object, every: bool) -> list[ValidationError]:
@@ -131,11 +118,7 @@ def _whole(digits: str) -> int:
     return int(digits)
 
 
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"Invalid JSON: {name}")
-
-
-_decoder = json.JSONDecoder(parse_int=_whole, parse_constant=_no_constant)
+_decoder = decoder(_whole)
 
 
 def _survey(value: object) -> None:

@@ -29,10 +29,13 @@ class Arrival:
     def __init__(
         self, queue: str, job_id: int, scope_keys: tuple[str, ...], seconds: float
     ) -> None:
+        self.who = queue, job_id, name_of(scope_keys)
         self.job_id = job_id
         self.scope_keys = scope_keys
         self.deadline = math.ceil((time.time() + seconds) / DEADLINE_STEP) * DEADLINE_STEP
         self.waiter: Waiter | None = None
+        self.noted = asyncio.Event()
+        """That the ledger knows of him, or never will."""
         self.read: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def over(self, error: BaseException | None = None) -> None:
@@ -66,6 +69,7 @@ class Arrivals:
         self._coming: defaultdict[tuple[str, int], list[Arrival]] = defaultdict(list)
         self._lines = asyncio.Semaphore(lines)
         self._max_bytes = MAX_BYTES // lines
+        self._under_way: set[Arrival] = set()
         self._resting = False
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -79,6 +83,7 @@ class Arrivals:
         """
         arrival = Arrival(queue, job_id, scope_keys, seconds)
         self._coming[queue, arrival.deadline].append(arrival)
+        self._under_way.add(arrival)
         if not self._resting:
             self._resting = True
             asyncio.get_running_loop().call_soon(self._set_out, False)
@@ -89,6 +94,12 @@ class Arrivals:
                 self._dismiss(arrival.waiter)
             raise
         return arrival.waiter
+
+    async def until_noted(self, queue: str, job_id: int, name: str) -> None:
+        """Wait until no arrival of this caller at this job is still to be noted that is under way
+        by now: who leaves is not to be followed by an interest that he had before."""
+        for arrival in [one for one in self._under_way if one.who == (queue, job_id, name)]:
+            await arrival.noted.wait()
 
     def _set_out(self, gathered: bool) -> None:
         """Take along all who have come by now."""
@@ -110,7 +121,12 @@ class Arrivals:
         database and here, then the rows are read past any completion that is under way."""
         try:
             async with self._lines:
-                await self._note(queue, deadline, arrivals)
+                try:
+                    await self._note(queue, deadline, arrivals)
+                finally:
+                    for arrival in arrivals:
+                        self._under_way.discard(arrival)
+                        arrival.noted.set()
                 await self._read(queue, [one for one in arrivals if one.waiter is not None])
         except Exception as error:  # each of them is told, whatever it is
             for arrival in arrivals:

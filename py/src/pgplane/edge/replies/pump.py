@@ -81,6 +81,10 @@ class ReplyPump:
                     self.detach(found)
             raise
 
+    async def until_noted(self, queue: str, job_id: int, name: str) -> None:
+        """Wait until this caller is noted wherever he has begun to wait for this job."""
+        await self._arrivals.until_noted(queue, job_id, name)
+
     def resume(self, waiter: Waiter) -> None:
         """Go on with a waiter that is detached: its job is read soon."""
         self._admit(waiter)
@@ -158,10 +162,10 @@ class ReplyPump:
             self._batch = min(MAX_READ, self._batch * 2)
             unread.difference_update(some)
             for job in jobs:
-                if job.left_out:
-                    unread.add((job.job_id, job.scope_key))
-                else:
+                if not job.left_out:
                     self._deliver(queue, job)
+                elif job.job_id in self._waiting:
+                    unread.add((job.job_id, job.scope_key))
 
     def _deliver(self, queue: str, job: Job) -> None:
         for waiter in list(self._waiting.get(job.job_id, ())):

@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable
 
 from starlette.responses import Response
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from pgplane import logs
+from pgplane.edge.sending import send_start, send_within, watched
 
 log = logs.get("edge")
 
@@ -50,18 +51,6 @@ def retry(low_ms: int = 1000, high_ms: int = 4000) -> bytes:
     A frame may follow it at once, or an empty line.
     """
     return b"retry: %d\n" % _random.randint(low_ms, high_ms)
-
-
-async def send_within(send: Send, message: Message, seconds: float) -> None:
-    """Send a part of a response; raises TimeoutError where the client does not take it."""
-    async with asyncio.timeout(seconds):
-        await send(message)
-
-
-async def until_gone(receive: Receive) -> None:
-    """Wait until the client has gone, or the response is complete."""
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 class EventStream(Response):
@@ -138,17 +127,15 @@ class EventStream(Response):
             self._on_close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        watcher = asyncio.create_task(self._watch(receive), name="sse-watch")
         try:
-            start = {"status": self.status_code, "headers": self.raw_headers}
-            await send_within(send, {"type": "http.response.start", **start}, self._send_timeout)
-            if scope["method"] == "HEAD":
-                self.finish()
-            await self._pump(send)
+            with watched(receive, self._leave):
+                await send_start(send, self, self._send_timeout)
+                if scope["method"] == "HEAD":
+                    self.finish()
+                await self._pump(send)
         except TimeoutError:
             log.info("stream.frozen", path=scope["path"], seconds=self._send_timeout)
         finally:
-            watcher.cancel()
             self.close()
 
     async def _pump(self, send: Send) -> None:
@@ -166,8 +153,7 @@ class EventStream(Response):
             if more and self.on_taken is not None:
                 self.on_taken()
 
-    async def _watch(self, receive: Receive) -> None:
-        await until_gone(receive)
+    def _leave(self) -> None:
         self._gone = True
         self._wake.set()
 

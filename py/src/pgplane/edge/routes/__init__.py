@@ -2,9 +2,9 @@
 
 from starlette.routing import Route
 
-from pgplane.edge.manifests.serving import describe
 from pgplane.edge.routes.asking import submit
 from pgplane.edge.routes.blobs import blob
+from pgplane.edge.routes.describing import describe
 from pgplane.edge.routes.jobs import job
 from pgplane.edge.routes.probes import livez, readyz
 from pgplane.edge.routes.streaming import stream, stream_many

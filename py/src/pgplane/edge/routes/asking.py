@@ -1,6 +1,7 @@
 """Asking: a question becomes a job, or joins one."""
 
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 
 import orjson
@@ -11,11 +12,12 @@ from pgplane import ledger
 from pgplane.edge.access.access import Visitor
 from pgplane.edge.access.tickets import STREAM
 from pgplane.edge.admission import Full
-from pgplane.edge.manifests.serving import check
-from pgplane.edge.parts import Edge
-from pgplane.edge.questions import read_question
+from pgplane.edge.edge import Edge
+from pgplane.edge.manifests.wording import Wrong
+from pgplane.edge.problems import Problem
+from pgplane.edge.questions import Question, read_question
 from pgplane.edge.replies import replies
-from pgplane.edge.routes.answers import answer, surface_url
+from pgplane.edge.routes.responses import POLL, json_response, surface_url
 from pgplane.errors import Busy
 from pgplane.ledger.records import Job, Submitted
 
@@ -27,7 +29,7 @@ async def submit(request: Request) -> Response:
     edge: Edge = request.app.state.edge
     visitor = await edge.access.of(request)
     question = await read_question(request, edge.settings.body_bytes)
-    await check(edge, visitor.queue, question)
+    await _check(edge, visitor.queue, question)
     fresh = _wants_fresh(request)
     submitted = await edge.database.call(
         ledger.submit_request,
@@ -48,17 +50,33 @@ async def submit(request: Request) -> Response:
             job = await _ended(edge, visitor, submitted.job_id, wait)
             if job is not None:
                 headers["Cache-Status"] = _cache_status(submitted, fresh, job.cache == "hit")
-                return answer(replies.document(job), headers=headers)
+                return json_response(replies.document(job), headers=headers)
     tickets = await edge.tickets.get()
     ticket = tickets.issue(visitor.queue, [submitted.job_id], visitor.scope_keys, STREAM)
-    headers |= {"Retry-After": "1", "Cache-Status": _cache_status(submitted, fresh)}
+    headers |= {**POLL, "Cache-Status": _cache_status(submitted, fresh)}
     body = {
         "jobId": str(submitted.job_id),
         "streamUrl": f"{status_url}/stream?ticket={ticket}",
         "statusUrl": status_url,
         "coalesced": submitted.coalesced,
     }
-    return answer(orjson.dumps(body), 202, headers)
+    return json_response(orjson.dumps(body), 202, headers)
+
+
+async def _check(edge: Edge, queue: str, question: Question) -> None:
+    """Refuse a question whose params do not fit: Problem 422.
+
+    Whether there is such an operation is for the ledger to say.
+    """
+    wrong = await edge.manifests.faults(queue, question)
+    if wrong:
+        raise invalid_params(wrong)
+
+
+def invalid_params(wrong: Iterable[Wrong]) -> Problem:
+    """The refusal of params, the same as the worker's: each wrong field, and what is wrong."""
+    errors = [one._asdict() for one in wrong]
+    return Problem(422, "PARAMS", "invalid params", extra={"errors": errors})
 
 
 async def _ended(edge: Edge, visitor: Visitor, job_id: int, seconds: float) -> Job | None:

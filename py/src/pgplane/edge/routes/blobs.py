@@ -7,10 +7,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pgplane.edge.access.tickets import BLOB
-from pgplane.edge.downloads import Download, first_piece, no_such_blob, part_headers
-from pgplane.edge.parts import Edge
+from pgplane.edge.blobs.downloads import Download, first_piece, part_headers
+from pgplane.edge.blobs.ranges import wanted
+from pgplane.edge.blobs.reading import no_such_blob
+from pgplane.edge.edge import Edge
 from pgplane.edge.problems import Problem
-from pgplane.edge.ranges import wanted
 
 MAX_NUMBER = 2**31 - 1
 _NUMBER = re.compile(r"[0-9]{1,10}")

@@ -8,11 +8,11 @@ from starlette.responses import Response
 
 from pgplane import ledger
 from pgplane.edge.access.access import Visitor
-from pgplane.edge.parts import Edge
+from pgplane.edge.edge import Edge
 from pgplane.edge.problems import no_such_job
 from pgplane.edge.replies import replies
 from pgplane.edge.replies.waiters import TERMINAL
-from pgplane.edge.routes.answers import NO_STORE, answer
+from pgplane.edge.routes.responses import NO_STORE, POLL, json_response
 from pgplane.errors import Busy, Unavailable
 from pgplane.ledger.records import Job
 
@@ -30,14 +30,15 @@ async def poll(request: Request) -> Response:
     headers = {}
     if found.status not in TERMINAL:
         await _still_wanted(edge, visitor, found)
-        headers["Retry-After"] = "1"
-    return answer(replies.document(found), headers=headers)
+        headers = POLL
+    return json_response(replies.document(found), headers=headers)
 
 
 async def leave(request: Request) -> Response:
     """DELETE: the caller wants the job no more; who leaves it last cancels it."""
     edge: Edge = request.app.state.edge
     visitor = await edge.access.of(request)
+    await edge.pump.until_noted(visitor.queue, visitor.job_id, visitor.name)
     for scope_key in visitor.scope_keys:
         status = await edge.database.call(
             ledger.leave_job, visitor.queue, visitor.job_id, scope_key, visitor.name

@@ -3,14 +3,14 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from pgplane.edge.parts import Edge
+from pgplane.edge.edge import Edge
 from pgplane.edge.problems import Problem
-from pgplane.edge.routes.answers import answer
+from pgplane.edge.routes.responses import json_response
 
 
 async def livez(_request: Request) -> Response:
     """GET whether the process runs: it answers, so it does."""
-    return answer(b'{"status":"live"}')
+    return json_response(b'{"status":"live"}')
 
 
 async def readyz(request: Request) -> Response:
@@ -19,6 +19,6 @@ async def readyz(request: Request) -> Response:
     reasons = await edge.readiness.reasons()
     if reasons:
         raise Problem(
-            503, "NOT_READY", "; ".join(reasons), {"Retry-After": "2"}, {"reasons": reasons}
+            503, "NOT_READY", "; ".join(reasons), extra={"reasons": reasons}, retry_after=2
         )
-    return answer(b'{"status":"ready"}')
+    return json_response(b'{"status":"ready"}')

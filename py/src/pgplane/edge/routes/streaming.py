@@ -6,13 +6,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pgplane.edge.access.tickets import MANY, STREAM
+from pgplane.edge.edge import Edge
 from pgplane.edge.naming import MAX_JOB_ID, named_jobs
-from pgplane.edge.parts import Edge
 from pgplane.edge.problems import Problem, no_such_job
 from pgplane.edge.replies.gathering import Gathering
 from pgplane.edge.replies.replies import ALL_TOLD, end_id
 from pgplane.edge.replies.tellers import reply
-from pgplane.edge.routes.answers import NO_STORE
+from pgplane.edge.routes.responses import NO_STORE
 
 
 async def stream(request: Request) -> Response:
@@ -64,4 +64,4 @@ async def stream_many(request: Request) -> Response:
 
 def _stay(edge: Edge) -> None:
     if edge.streams.draining:
-        raise Problem(503, "SHUTTING_DOWN", "this edge is shutting down", {"Retry-After": "1"})
+        raise Problem(503, "SHUTTING_DOWN", "this edge is shutting down", retry_after=1)

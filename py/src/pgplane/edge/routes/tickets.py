@@ -6,9 +6,9 @@ from starlette.responses import Response
 
 from pgplane import ledger
 from pgplane.edge.access.tickets import BLOB, MANY, STREAM
+from pgplane.edge.edge import Edge
 from pgplane.edge.naming import named_jobs
-from pgplane.edge.parts import Edge
-from pgplane.edge.routes.answers import answer, surface_url
+from pgplane.edge.routes.responses import json_response, surface_url
 
 
 async def job_ticket(request: Request) -> Response:
@@ -28,7 +28,7 @@ async def job_ticket(request: Request) -> Response:
         "blobTicket": of_blobs,
         "expiresAt": expires_at,
     }
-    return answer(orjson.dumps(body, option=orjson.OPT_UTC_Z))
+    return json_response(orjson.dumps(body, option=orjson.OPT_UTC_Z))
 
 
 async def stream_ticket(request: Request) -> Response:
@@ -45,4 +45,4 @@ async def stream_ticket(request: Request) -> Response:
         "streamUrl": f"{surface_url(request, visitor)}/stream?jobs={named}&ticket={ticket}",
         "expiresAt": expires_at,
     }
-    return answer(orjson.dumps(body, option=orjson.OPT_UTC_Z))
+    return json_response(orjson.dumps(body, option=orjson.OPT_UTC_Z))

@@ -1,4 +1,4 @@
-"""Parts: what the routes work with."""
+"""The edge: its parts, which the routes work with."""
 
 from dataclasses import dataclass
 
@@ -6,8 +6,8 @@ from pgplane import ledger
 from pgplane.edge.access.access import Access, Visitor
 from pgplane.edge.access.tickets import SharedTickets
 from pgplane.edge.admission import Admission
+from pgplane.edge.blobs.reading import Blobs
 from pgplane.edge.database import QueueDatabase
-from pgplane.edge.downloads import Blobs
 from pgplane.edge.health import Readiness
 from pgplane.edge.manifests.manifests import Manifests
 from pgplane.edge.problems import no_such_job

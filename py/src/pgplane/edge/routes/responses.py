@@ -1,4 +1,4 @@
-"""Answers: JSON that no cache keeps."""
+"""Responses: JSON that no cache keeps."""
 
 from collections.abc import Mapping
 
@@ -8,9 +8,13 @@ from starlette.responses import Response
 from pgplane.edge.access.access import Visitor
 
 NO_STORE = {"Cache-Control": "no-store"}
+POLL = {"Retry-After": "1"}
+"""For who may ask how a job stands again."""
 
 
-def answer(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+def json_response(
+    body: bytes, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
     """A JSON text as a response."""
     return Response(body, status, {**NO_STORE, **(headers or {})}, "application/json")
 

@@ -1,0 +1,1 @@
+"""Blobs: the bytes that results name, from the database to a client."""
