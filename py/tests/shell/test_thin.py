@@ -25,7 +25,7 @@ from pgplane.ledger import jobs, records, requests
 
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "pgplane"
 LEDGER = sorted((PACKAGE / "ledger").glob("*.py"))
-SESSIONS = [PACKAGE / name for name in ("session.py", "client.py", "rights.py")]
+SESSIONS = [PACKAGE / name for name in ("session.py", "client_database.py", "rights.py")]
 SCHEMA = PACKAGE / "schema"
 
 BUILT = "something_put_in"

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from psycopg import AsyncConnection
 
-from pgplane import client, ledger, session
+from pgplane import client_database, ledger, session
 from pgplane.surface import Envelope, Params, Surface, Work
 from pgplane.worker.answers import Answer, Completion
 from pgplane.worker.cache import TtlCache
@@ -189,7 +189,7 @@ class Office:
 @pytest.fixture
 async def office(queue_db: str, as_worker: str, client_db: ClientDatabase) -> AsyncIterator[Office]:
     connection = await session.connect(queue_db, application_name="test")
-    async with connection, client.pool(client_db.reader, size=4) as pool:
+    async with connection, client_database.pool(client_db.reader, size=4) as pool:
         await ledger.create_queue(connection, QUEUE)
         opened = Office(connection, as_worker, pool)
         await opened.heartbeat.register()

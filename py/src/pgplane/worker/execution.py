@@ -2,14 +2,19 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+)
 from typing import Any, Protocol
 
 from psycopg import AsyncConnection
 from pydantic import ValidationError
 
 from pgplane import logs
-from pgplane.client import reading
+from pgplane.client_database import reading
 from pgplane.errors import Refusal
 from pgplane.ledger.records import Claim
 from pgplane.operation import Envelope, Operation, Params, invalid_params

@@ -8,7 +8,7 @@ from typing import Any
 from psycopg import AsyncConnection
 
 from pgplane import ledger, logs
-from pgplane.client import write_csv
+from pgplane.client_database import write_csv
 from pgplane.errors import LedgerError
 from pgplane.operation import BlobRef
 from pgplane.worker.answers import Origin
