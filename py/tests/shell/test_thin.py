@@ -2,8 +2,8 @@
 
 PostgreSQL's own parser decides what is SQL. `ledger/` holds every call of the queue database,
 each one `select … from plane.fn(p_… => …)` or, for a single value, `select plane.fn(p_… => …)`;
-`session.py` listens, `client.py` and `rights.py` set up and look at the client database; the
-package `schema` loads DDL and reads the catalog. Any other module that holds a statement fails
+`session.py` listens, `client_database.py` and `rights.py` set up and look at the client database;
+the package `schema` loads DDL and reads the catalog. Any other module that holds a statement fails
 here.
 """
 

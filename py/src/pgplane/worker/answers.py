@@ -82,8 +82,8 @@ def too_large(operation: str, size: int, advice: str = "ask for less") -> Answer
 def failure(error: BaseException) -> str:
     """The payload `{code, message, type}` of a failed attempt: no traceback, no credentials.
 
-    Of a database error only the primary message is kept: its detail may quote rows. A refusal of the
-    ledger keeps its hint.
+    Of a database error only the primary message is kept: its detail may quote rows. What the
+    ledger refused keeps its hint.
     """
     code = "FAILED"
     try:
