@@ -10,14 +10,14 @@ import httpx2
 import psycopg
 import pytest
 
-from ..conftest import ClientDatabase
-from ..support import workers
-from ..support.browsers import Browser, EdgeProcess, edge_process
+from ..support.browsers import Browser
 from ..support.edges import problem, until
-from ..support.issuer import Issuer
-from ..support.wire import wire
-from ..support.workers import QUEUE, Worker
+from ..support.issuer import AUDIENCE, Issuer
+from ..support.oracle import broken
+from ..support.stage import Deployment, deployed
+from ..support.workers import QUEUE
 from ..worker.test_exports import peak_bytes
+from .test_stage import client_database
 
 MB = 1_000_000
 MIB = 1024 * 1024
@@ -61,125 +61,131 @@ class Bulk:
 
 
 @pytest.fixture
-def ledger(queue_db: str) -> Iterator[psycopg.Connection]:
-    """The queue database as an onlooker with every right; the surface has its queue."""
-    with psycopg.connect(queue_db, autocommit=True) as connection:
-        connection.execute("select plane.create_queue(%s, p_max_dequeues => 1)", [QUEUE])
+def deployment(issuer: Issuer) -> Iterator[Deployment]:
+    """A plane of its own: its log of so many bytes would outlive their database on a server of all."""
+    with deployed(
+        "tests.support.workers:surface",
+        QUEUE,
+        client_database,
+        lease="30 s",
+        jwt_key=issuer.public_pem,
+        jwt_audience=AUDIENCE,
+        stream_seconds="600",
+    ) as running:
+        yield running
+
+
+@pytest.fixture
+def ledger(deployment: Deployment) -> Iterator[psycopg.Connection]:
+    """The queue database as its superuser sees it; it is whole in the end."""
+    with psycopg.connect(deployment.server.database_url("stage"), autocommit=True) as connection:
         yield connection
+        assert broken(connection) == []
 
 
 @pytest.fixture
-def edge(ledger: psycopg.Connection, as_edge: str, issuer: Issuer) -> Iterator[EdgeProcess]:
-    with edge_process(issuer, queue_url=as_edge, stream_seconds="600") as running:
-        running.process.event("listener.ready")
-        yield running
+async def ann(deployment: Deployment, issuer: Issuer) -> AsyncIterator["Ann"]:
+    base_url = f"http://127.0.0.1:{deployment.port}"
+    async with httpx2.AsyncClient(base_url=base_url, timeout=30) as http:
+        yield Ann(http, issuer)
 
 
-@pytest.fixture
-def worker(
-    ledger: psycopg.Connection, as_worker: str, client_db: ClientDatabase
-) -> Iterator[Worker]:
-    with workers.running(as_worker, client_db.reader) as running:
-        yield running
+class Ann:
+    """Has blobs written and downloads them, straight at the edge or over its wire."""
 
+    def __init__(self, http: httpx2.AsyncClient, issuer: Issuer) -> None:
+        self.http = http
+        self._issuer = issuer
 
-@pytest.fixture
-async def http(edge: EdgeProcess) -> AsyncIterator[httpx2.AsyncClient]:
-    async with edge.connections() as connections:
-        yield connections
+    @property
+    def token(self) -> dict[str, str]:
+        """A new one each time: a gigabyte may take longer than one lasts."""
+        return self._issuer.bearer()
+
+    async def written(self, size: int) -> tuple[Bulk, int]:
+        """A blob of so many bytes, as an answer names it, and the job."""
+        browser = Browser(self.http, "test", self.token)
+        asked = await browser.ask("bulk", size=size)
+        name, data = await browser.answer(asked)
+        assert name == "done", data
+        about = data["result"]["file"]["blobRef"]
+        assert about["size"] == size
+        path = f"{asked['statusUrl']}/blob/{about['blob']}"
+        return Bulk(path, size, data["result"]["sha256"]), int(asked["jobId"])
+
+    async def whole(self, bulk: Bulk) -> str:
+        """Download it; the validator of its bytes."""
+        received = Received()
+        async with self.http.stream("GET", bulk.path, headers=self.token) as response:
+            assert response.status_code == 200
+            assert response.headers["Content-Length"] == str(bulk.size)
+            await received.add(response.aiter_raw())
+        assert (received.size, received.digest) == (bulk.size, bulk.digest)
+        return str(response.headers["ETag"])
+
+    async def in_two(self, bulk: Bulk, etag: str, deployment: Deployment) -> None:
+        """Download it over a wire that is cut in the middle, and then the rest."""
+        received = Received()
+        url = deployment.url + bulk.path
+        async with self.http.stream("GET", url, headers=self.token) as response:
+            assert response.headers["ETag"] == etag
+            pieces = response.aiter_raw()
+            await received.add(pieces, enough=bulk.size // 2)
+            await self.http.post(f"{deployment.control}/wire/cut")
+            with pytest.raises(httpx2.ReadError):
+                await received.add(pieces)
+        assert bulk.size // 2 <= received.size < bulk.size
+
+        rest = {"Range": f"bytes={received.size}-", "If-Range": etag}
+        async with self.http.stream("GET", bulk.path, headers=self.token | rest) as response:
+            assert response.status_code == 206
+            part = f"bytes {received.size}-{bulk.size - 1}/{bulk.size}"
+            assert response.headers["Content-Range"] == part
+            await received.add(response.aiter_raw())
+        assert (received.size, received.digest) == (bulk.size, bulk.digest)
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_a_large_blob_costs_little_memory_and_arrives_whole(
+async def test_a_large_blob_takes_little_memory_and_arrives_whole(
+    deployment: Deployment,
     ledger: psycopg.Connection,
-    edge: EdgeProcess,
-    worker: Worker,
-    http: httpx2.AsyncClient,
+    ann: Ann,
     size: int,
     tell: Callable[[str], None],
 ) -> None:
-    small, _ = await written(http, edge, worker, 4 * MIB)
-    await whole(http, edge, small)
-    before = peaks(worker, edge)
+    small, _ = await ann.written(4 * MIB)
+    await ann.whole(small)
+    before = peaks(deployment)
 
-    large, writing = await written(http, edge, worker, size)
+    large, job_id = await ann.written(size)
+    ended = deployment.worker.event("job.finished", job_id=job_id)
+    assert (ended["attempt"], ended["outcome"]) == (1, "done")
     began = monotonic()
-    etag = await whole(http, edge, large)
+    etag = await ann.whole(large)
     reading = monotonic() - began
-    assert disk(ledger) > size
-    await in_two(http, edge, large, etag)
+    await ann.in_two(large, etag, deployment)
 
-    most = peaks(worker, edge)
+    most = peaks(deployment)
     tell(
-        f"a blob of {size / MB:.0f} MB: written at {size / MB / writing:.0f} MB/s, read at"
-        f" {size / MB / reading:.0f} MB/s; worker and edge: at most {figures(most)} MB of memory,"
-        f" {figures(before)} MB before it"
+        f"a blob of {size / MB:.0f} MB: written at {size / MB / ended['wall_ms'] * 1000:.0f} MB/s,"
+        f" read at {size / MB / reading:.0f} MB/s; most memory of worker and edge: {figures(most)}"
+        f" MB, before it {figures(before)} MB"
     )
     assert max(most) < MOST
     assert max(now - then for now, then in zip(most, before, strict=True)) < MORE
 
+    assert disk(ledger) > size
     ledger.execute("select plane.create_queue(%s, p_blob_retention => '0 s')", [QUEUE])
     for asked_for in ({}, {"Range": f"bytes={size // 2}-", "If-Range": etag}):
-        gone = await http.get(large.path, headers=edge.issuer.bearer() | asked_for)
+        gone = await ann.http.get(large.path, headers=ann.token | asked_for)
         assert problem(gone, 410)["code"] == "GONE"
     reap(ledger)
     await until(lambda: disk(ledger) < size // 20)
 
 
-async def written(
-    http: httpx2.AsyncClient, edge: EdgeProcess, worker: Worker, size: int
-) -> tuple[Bulk, float]:
-    """A blob of so many bytes, as an answer names it, and the seconds that its job took."""
-    ann = Browser(http, "test", edge.issuer.bearer())
-    asked = await ann.ask("bulk", size=size)
-    name, data = await ann.answer(asked)
-    assert name == "done", data
-    about = data["result"]["file"]["blobRef"]
-    assert about["size"] == size
-    ended = worker.event("job.finished", job_id=int(asked["jobId"]))
-    path = f"{asked['statusUrl']}/blob/{about['blob']}"
-    return Bulk(path, size, data["result"]["sha256"]), ended["wall_ms"] / 1000
-
-
-async def whole(http: httpx2.AsyncClient, edge: EdgeProcess, bulk: Bulk) -> str:
-    """Download it; the validator of its bytes."""
-    received = Received()
-    async with http.stream("GET", bulk.path, headers=edge.issuer.bearer()) as response:
-        assert response.status_code == 200
-        assert response.headers["Content-Length"] == str(bulk.size)
-        await received.add(response.aiter_raw())
-    assert (received.size, received.digest) == (bulk.size, bulk.digest)
-    return str(response.headers["ETag"])
-
-
-async def in_two(http: httpx2.AsyncClient, edge: EdgeProcess, bulk: Bulk, etag: str) -> None:
-    """Download it over a line that is cut in the middle, and then the rest."""
-    received = Received()
-    async with (
-        wire(edge.port) as line,
-        httpx2.AsyncClient(base_url=line.url, timeout=30) as cut,
-        cut.stream("GET", bulk.path, headers=edge.issuer.bearer()) as response,
-    ):
-        assert response.headers["ETag"] == etag
-        pieces = response.aiter_raw()
-        await received.add(pieces, enough=bulk.size // 2)
-        line.cut()
-        with pytest.raises(httpx2.ReadError):
-            await received.add(pieces)
-    assert bulk.size // 2 <= received.size < bulk.size
-
-    rest = {"Range": f"bytes={received.size}-", "If-Range": etag}
-    async with http.stream("GET", bulk.path, headers=edge.issuer.bearer() | rest) as response:
-        assert response.status_code == 206
-        part = f"bytes {received.size}-{bulk.size - 1}/{bulk.size}"
-        assert response.headers["Content-Range"] == part
-        await received.add(response.aiter_raw())
-    assert (received.size, received.digest) == (bulk.size, bulk.digest)
-
-
-def peaks(worker: Worker, edge: EdgeProcess) -> tuple[int, int]:
-    """The most memory that each has had so far."""
-    return peak_bytes(worker), peak_bytes(edge.process)
+def peaks(deployment: Deployment) -> tuple[int, int]:
+    """The most memory that worker and edge have had so far."""
+    return peak_bytes(deployment.worker), peak_bytes(deployment.edge)
 
 
 def figures(peaks: tuple[int, int]) -> str:
