@@ -62,7 +62,7 @@ class Bulk:
 
 @pytest.fixture
 def deployment(issuer: Issuer) -> Iterator[Deployment]:
-    """A plane of its own: its log of so many bytes would outlive their database on a server of all."""
+    """A plane of its own: what its server keeps of so many bytes in its log goes with it."""
     with deployed(
         "tests.support.workers:surface",
         QUEUE,
