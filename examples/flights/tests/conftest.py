@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from pgplane.client import reading
+from pgplane.client_database import reading
 from pgplane.session import connect
 from psycopg import AsyncConnection
 

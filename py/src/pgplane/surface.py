@@ -24,7 +24,7 @@ from typing import Any, Protocol, Unpack, overload
 from psycopg import AsyncConnection
 
 from pgplane import sqlfile
-from pgplane.client import rows_as_json
+from pgplane.client_database import rows_as_json
 from pgplane.names import is_queue_of, queue_of
 from pgplane.operation import (
     Blob,

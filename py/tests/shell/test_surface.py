@@ -12,7 +12,7 @@ from psycopg import AsyncConnection
 from psycopg.types.json import Jsonb
 from pydantic import ConfigDict, Field, ValidationError
 
-from pgplane import client
+from pgplane import client_database
 from pgplane.errors import Refusal
 from pgplane.operation import Declared, Options
 from pgplane.session import RawJson
@@ -325,9 +325,9 @@ async def ask(client_db: ClientDatabase, path: Path, params: Search) -> bytes:
     operation = surface.get("ask")
     assert operation is not None
     async with (
-        client.pool(client_db.reader, size=1) as pool,
+        client_database.pool(client_db.reader, size=1) as pool,
         pool.connection() as connection,
-        client.reading(connection, 5) as reader,
+        client_database.reading(connection, 5) as reader,
     ):
         result = await operation.handler(params, ADA, reader)
     assert isinstance(result, RawJson)

@@ -2,8 +2,8 @@
 
 PostgreSQL's own parser decides what is SQL. `ledger/` holds every call of the queue database,
 each one `select … from plane.fn(p_… => …)` or, for a single value, `select plane.fn(p_… => …)`;
-`session.py` listens, `client.py` and `rights.py` set up and look at the client database; the
-package `schema` loads DDL and reads the catalog. Any other module that holds a statement fails
+`session.py` listens, `client_database.py` and `rights.py` set up and look at the client database;
+the package `schema` loads DDL and reads the catalog. Any other module that holds a statement fails
 here.
 """
 
@@ -25,7 +25,7 @@ from pgplane.ledger import jobs, records, requests
 
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "pgplane"
 LEDGER = sorted((PACKAGE / "ledger").glob("*.py"))
-SESSIONS = [PACKAGE / name for name in ("session.py", "client.py", "rights.py")]
+SESSIONS = [PACKAGE / name for name in ("session.py", "client_database.py", "rights.py")]
 SCHEMA = PACKAGE / "schema"
 
 BUILT = "something_put_in"

@@ -3,18 +3,22 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from hashlib import sha256
+from random import Random
 from time import monotonic
 from typing import Any
 
 from psycopg import AsyncConnection
 
 from pgplane.errors import HttpError
-from pgplane.surface import Envelope, Params, Surface
+from pgplane.surface import Envelope, Params, Surface, Work
 
 from .processes import Process
 
 QUEUE = "surface-test"
 ENVELOPE = '{"client": "acme", "actor": "ada", "staff": false, "scope": ["EWR"]}'
+WRITE_BYTES = 1_000_000
+"""What `bulk` writes at a time: less than the ledger takes, so that writes are cut anew."""
 
 surface = Surface("test")
 empty = Surface("empty")
@@ -34,6 +38,12 @@ class Seconds(Params):
     """How long."""
 
     seconds: float = 1.0
+
+
+class Size(Params):
+    """How much."""
+
+    size: int
 
 
 @surface.operation("echo")
@@ -79,6 +89,20 @@ async def untidy(params: Nothing, envelope: Envelope, client: AsyncConnection[An
 async def writer(params: Nothing, envelope: Envelope, client: AsyncConnection[Any]) -> object:
     await client.execute("create table scribble (id int)")
     return None
+
+
+@surface.operation("bulk", timeout_seconds=600)
+async def bulk(
+    params: Size, envelope: Envelope, client: AsyncConnection[Any], work: Work
+) -> object:
+    """A blob of so many bytes, no two writes alike, and the digest of what was written."""
+    source, digest = Random(7), sha256()
+    async with work.blob("application/octet-stream", "bulk.bin") as blob:
+        for start in range(0, params.size, WRITE_BYTES):
+            data = source.randbytes(min(WRITE_BYTES, params.size - start))
+            digest.update(data)
+            await blob.write(data)
+    return {"file": blob.ref, "sha256": digest.hexdigest()}
 
 
 class Worker(Process):

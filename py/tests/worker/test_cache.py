@@ -159,6 +159,19 @@ class Computation:
         return await asyncio.shield(self.end)
 
 
+class Deaf(Computation):
+    """Hears its cancel, and goes on."""
+
+    heard = False
+
+    async def __call__(self) -> str:
+        try:
+            return await super().__call__()
+        except asyncio.CancelledError:
+            self.heard = True
+            return await self.end
+
+
 async def test_callers_of_one_key_share_one_computation() -> None:
     flights: SingleFlight[str] = SingleFlight()
     computation = Computation()
@@ -189,6 +202,23 @@ async def test_a_leader_that_fails_or_is_cancelled_leaves_the_others_to_run_them
         with pytest.raises((RuntimeError, asyncio.CancelledError)):
             await leader
         assert healthy.started == 1
+
+
+async def test_a_leader_that_is_deaf_to_its_cancel_is_waited_for_by_nobody_else() -> None:
+    flights: SingleFlight[str] = SingleFlight()
+    deaf, healthy = Deaf(), Computation()
+    leader = asyncio.create_task(flights.run("k", deaf))
+    await deaf.begun.wait()
+    follower = asyncio.create_task(flights.run("k", healthy))
+    await asyncio.sleep(0)
+    leader.cancel()
+    await healthy.begun.wait()
+    healthy.end.set_result("v")
+
+    assert await follower == ("v", False)
+    deaf.end.set_result("late")
+    assert await leader == ("late", False)
+    assert deaf.heard
 
 
 async def test_a_cancelled_follower_does_not_harm_the_leader() -> None:

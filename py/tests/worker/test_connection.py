@@ -61,3 +61,27 @@ async def test_nobody_there_is_an_outage() -> None:
     warm = WarmConnection("postgresql://nobody@127.0.0.1:1/nowhere", application_name="test")
     with pytest.raises(Unavailable):
         await warm.call(pid)
+
+
+async def test_to_close_waits_for_the_call_in_progress_and_none_behind_it(
+    warm: WarmConnection,
+) -> None:
+    await warm.call(pid)
+    under_way, may_end = asyncio.Event(), asyncio.Event()
+
+    async def held(_: session.Connection) -> str:
+        under_way.set()
+        await may_end.wait()
+        return "heard"
+
+    first = asyncio.create_task(warm.call(held))
+    await under_way.wait()
+    behind = [asyncio.create_task(warm.call(pid)) for _ in range(3)]
+    closing = asyncio.create_task(warm.close())
+    await asyncio.sleep(0)
+    may_end.set()
+    await closing
+    assert await first == "heard"
+    for call in behind:
+        with pytest.raises(Unavailable, match="closed"):
+            await call

@@ -12,7 +12,7 @@ import pytest
 from psycopg import AsyncConnection
 
 from pgplane import ledger, session
-from pgplane.errors import HttpError, TooLarge
+from pgplane.errors import HttpError, Invalid, TooLarge
 from pgplane.ledger.records import Claim
 from pgplane.surface import Envelope, Params, Surface
 from pgplane.worker import execution
@@ -385,6 +385,15 @@ def test_a_failure_that_cannot_be_printed_is_one_too() -> None:
             raise ValueError("no words")
 
     assert json.loads(failure(MuteError()))["message"] == "MuteError"
+
+
+def test_what_the_ledger_refused_a_handler_says_what_to_do() -> None:
+    refusal = Invalid("not a file name", sqlstate="22023", detail="filename=a/b", hint="No slash.")
+    assert json.loads(failure(refusal)) == {
+        "code": "FAILED",
+        "message": "not a file name: No slash.",
+        "type": "Invalid",
+    }
 
 
 @pytest.mark.parametrize("kind", [SystemExit, KeyboardInterrupt])

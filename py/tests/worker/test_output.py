@@ -111,10 +111,17 @@ async def test_a_blob_has_a_name_only_when_it_is_written() -> None:
         await blob.write(b"x" * PIECE_BYTES)
 
 
-async def test_an_attempt_without_blobs_has_no_origin() -> None:
-    work = output(ScriptedConnection())
-    work.close()
+async def test_an_attempt_has_an_origin_once_it_has_written_a_blob() -> None:
+    work = output(ScriptedConnection(put_blob=[Unavailable("down"), 1]))
     assert work.origin is None
+    with pytest.raises(Unavailable):
+        async with work.blob("text/plain") as blob:
+            await blob.write(b"x" * PIECE_BYTES)
+    assert work.origin is None, "nothing can name it"
+    async with work.blob("text/plain") as blob:
+        await blob.write(b"x")
+    assert work.origin is not None
+    work.close()
 
 
 class Line(ScriptedConnection):

@@ -1,7 +1,7 @@
 -- put_blob: an attempt begins a blob; only its own, and only while it holds the job.
 begin;
 \ir _blobs.sql
-select plan(33);
+select plan(41);
 
 -- given a held job
 select pg_temp.freeze('2030-01-01 12:00+00');
@@ -80,6 +80,9 @@ select pg_temp.out_of_range($$ 'a/b', '..', '' $$, 'not a file name', 'nor is a 
 select pg_temp.out_of_range($$ 'a/b', 'a/b', '' $$, 'not a file name', 'nor is a path');
 select pg_temp.out_of_range($$ 'a/b', E'a\\b', '' $$, 'not a file name', 'of either kind');
 select pg_temp.out_of_range($$ 'a/b', E'a\nb', '' $$, 'not a file name', 'nor are two lines');
+select pg_temp.out_of_range(format($$ 'a/b', %L, '' $$, 'sales' || chr(c) || 'txt.exe'), 'not a file name',
+    format('nor is one that U+%s turns about', upper(to_hex(c))))
+from unnest(array[1564, 8206, 8207, 8232, 8234, 8238, 8294, 8297]) as c;
 select pg_temp.out_of_range($$ 'a/b', repeat('x', 256), '' $$, 'not a file name', 'nor is one of 256 characters');
 
 -- when there are no bytes, or too many

@@ -8,7 +8,7 @@ import orjson
 import psycopg
 
 from pgplane import logs
-from pgplane.errors import Refusal
+from pgplane.errors import LedgerError, Refusal
 from pgplane.worker.encoding import encode
 
 RESULT_BYTES = 1024 * 1024
@@ -82,7 +82,8 @@ def too_large(operation: str, size: int, advice: str = "ask for less") -> Answer
 def failure(error: BaseException) -> str:
     """The payload `{code, message, type}` of a failed attempt: no traceback, no credentials.
 
-    Of a database error only the primary message is kept: its detail may quote rows.
+    Of a database error only the primary message is kept: its detail may quote rows. What the
+    ledger refused keeps its hint.
     """
     code = "FAILED"
     try:
@@ -91,6 +92,8 @@ def failure(error: BaseException) -> str:
         message = ""
     if isinstance(error, psycopg.Error) and error.diag.message_primary:
         message, code = error.diag.message_primary, f"SQL_{error.sqlstate}"
+    if isinstance(error, LedgerError) and error.hint:
+        message = f"{error.message}: {error.hint}"
     message = logs.mask(message).strip().split("\n", 1)[0][:MESSAGE_LENGTH]
     kind = type(error).__name__
     return encode({"code": code, "message": message or kind, "type": kind}).text.decode()

@@ -119,9 +119,10 @@ class TtlCache(Generic[V]):
 class SingleFlight(Generic[V]):
     """One computation per key at a time; who asks meanwhile shares its value.
 
-    An error is not shared: a leader that fails, or is cancelled, leaves the others to compute for
-    themselves, again one of them first. A value that has a future, by `settling`, is shared until
-    that is done; who shares it waits for himself, and asks again where it comes out false.
+    An error is not shared: a leader that fails leaves the others to compute for themselves, again
+    one of them first. So does one that is cancelled, at once: it may be deaf to that. A value that
+    has a future, by `settling`, is shared until that is done; who shares it waits for himself, and
+    asks again where it comes out false.
     """
 
     def __init__(
@@ -141,17 +142,21 @@ class SingleFlight(Generic[V]):
             self._end(key, flight)
         landing: asyncio.Future[V | None] = asyncio.get_running_loop().create_future()
         mine = self._flights[key] = (landing, fresh)
-        value = None
+        computation = asyncio.ensure_future(compute())
         try:
-            value = await compute()
-            return value, False
-        finally:
-            settling = self._settling(value) if value is not None else None
-            if settling is None or settling.done():
-                self._end(key, mine)
-            else:
-                settling.add_done_callback(lambda _: self._end(key, mine))
-            landing.set_result(value)
+            value = await asyncio.shield(computation)
+        except BaseException:
+            self._end(key, mine)
+            landing.set_result(None)
+            computation.cancel()  # nothing where it is the one that failed
+            return await computation, False
+        settling = self._settling(value)
+        if settling is None or settling.done():
+            self._end(key, mine)
+        else:
+            settling.add_done_callback(lambda _: self._end(key, mine))
+        landing.set_result(value)
+        return value, False
 
     def _end(self, key: str, flight: tuple[asyncio.Future[V | None], bool]) -> None:
         if self._flights.get(key) is flight:

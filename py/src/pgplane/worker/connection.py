@@ -22,6 +22,7 @@ class WarmConnection:
         self._application_name = application_name
         self._seconds = seconds
         self._lock = asyncio.Lock()
+        self._closed = False
         self._connection: session.Connection | None = None
 
     async def call(
@@ -33,6 +34,8 @@ class WarmConnection:
         """`function(connection, …)`. Raises LedgerError; after Unavailable, the next call connects
         anew, and whether this one was carried out is unknown."""
         async with self._lock:
+            if self._closed:
+                raise Unavailable("the connection is closed")
             try:
                 async with asyncio.timeout(self._seconds):
                     return await function(await self._open(), *args, **kwargs)
@@ -44,7 +47,8 @@ class WarmConnection:
                 raise
 
     async def close(self) -> None:
-        """Close the connection, once the call in progress is through."""
+        """Close the connection, once the call in progress is through; those behind it fail."""
+        self._closed = True
         async with self._lock:
             await self._drop()
 

@@ -2,14 +2,19 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+)
 from typing import Any, Protocol
 
 from psycopg import AsyncConnection
 from pydantic import ValidationError
 
 from pgplane import logs
-from pgplane.client import reading
+from pgplane.client_database import reading
 from pgplane.errors import Refusal
 from pgplane.ledger.records import Claim
 from pgplane.operation import Envelope, Operation, Params, invalid_params
@@ -70,10 +75,8 @@ class Executor:
 
         `past_cache`: it is computed for this job, whoever else has it or computes it.
         """
-        try:
+        with _contained():
             return await self._execute(claim, past_cache)
-        except (SystemExit, KeyboardInterrupt) as error:  # they would end the worker
-            raise RuntimeError(f"the operation raised {type(error).__name__}") from error
 
     def forget(self, claim: Claim, answer: Answer) -> None:
         """Drop an answer from the cache: what it names is gone."""
@@ -92,7 +95,8 @@ class Executor:
             return Completion(refused(invalid_params(*_wrong_fields(invalid))))
 
         async def compute() -> Answer:
-            return await self._compute(operation, params, envelope, claim)
+            with _contained():  # it is a task of its own
+                return await self._compute(operation, params, envelope, claim)
 
         if claim.cache_key is None or past_cache:
             return Completion(await compute())
@@ -170,6 +174,15 @@ class Executor:
             await blob.write(text)
         whole = blob.ref["blobRef"] | {"whole": True}
         return Answer(result=encode({"blobRef": whole}).text, origin=output.origin)
+
+
+@contextmanager
+def _contained() -> Iterator[None]:
+    """What an author raises to end the process ends his operation."""
+    try:
+        yield
+    except (SystemExit, KeyboardInterrupt) as error:
+        raise RuntimeError(f"the operation raised {type(error).__name__}") from error
 
 
 def _envelope(claim: Claim, operation: Operation) -> Envelope:

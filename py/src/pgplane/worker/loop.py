@@ -107,9 +107,8 @@ class ClaimLoop:
 
     def _start(self, claim: Claim) -> None:
         self._heartbeat.claimed(claim)
-        older = self._held.get(claim.job_id)
-        if older is not None and claim.cache_key is None:
-            older.lose()  # with a cache key, this attempt shares what the older one computes
+        if (older := self._held.get(claim.job_id)) is not None:
+            older.lose()
         held = HeldJob(claim, self._heartbeat.lease_seconds)
         self._held[claim.job_id] = held
         task = asyncio.create_task(self._work(held), name=f"job {claim.job_id}")

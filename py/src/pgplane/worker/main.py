@@ -12,7 +12,7 @@ from contextlib import AsyncExitStack
 
 import orjson
 
-from pgplane import __version__, client, logs
+from pgplane import __version__, client_database, logs
 from pgplane.errors import Forbidden, LedgerError, NotFound, NotMigrated
 from pgplane.listener import Listener
 from pgplane.settings import Settings
@@ -146,7 +146,9 @@ async def _work(
     )
     for connection in (claims, settlements, beats, outputs, rounds):
         stack.push_async_callback(connection.close)
-    pool = await stack.enter_async_context(client.pool(where.client_url, size=settings.concurrency))
+    pool = await stack.enter_async_context(
+        client_database.pool(where.client_url, size=settings.concurrency)
+    )
     cache: TtlCache[Answer] = TtlCache(
         settings.cache_entries, capacity=settings.cache_bytes, size=lambda answer: answer.size
     )

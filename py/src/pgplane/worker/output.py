@@ -8,7 +8,7 @@ from typing import Any
 from psycopg import AsyncConnection
 
 from pgplane import ledger, logs
-from pgplane.client import write_csv
+from pgplane.client_database import write_csv
 from pgplane.errors import LedgerError
 from pgplane.operation import BlobRef
 from pgplane.worker.answers import Origin
@@ -24,7 +24,7 @@ log = logs.get("job")
 
 
 class Output:
-    """The `Work` of one attempt. `origin` is set from the moment it begins a blob."""
+    """The `Work` of one attempt. `origin` is set once a blob is written."""
 
     def __init__(self, connection: WarmConnection, job_id: int, attempt: int) -> None:
         self._connection = connection
@@ -60,12 +60,12 @@ class Output:
 
     @asynccontextmanager
     async def _writing(self, content_type: str, filename: str | None) -> AsyncIterator["Writer"]:
-        if self.origin is None:
-            self.origin = Origin(*self._fence)
         writer = Writer(self._connection, self._fence, content_type, filename)
         try:
             yield writer
             await writer.finish()
+            if self.origin is None:
+                self.origin = Origin(*self._fence)
         finally:
             writer.end()
 

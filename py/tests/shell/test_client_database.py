@@ -7,7 +7,7 @@ import pytest
 from psycopg.rows import dict_row
 
 from pgplane import sqlfile
-from pgplane.client import pool, reading, write_csv
+from pgplane.client_database import pool, reading, write_csv
 from pgplane.session import Connection
 
 from ..conftest import ClientDatabase
