@@ -139,14 +139,18 @@ describe('requests', () => {
   it('of an older pick are left when a newer one comes', async () => {
     await flights.visit();
     await flights.settled();
-    let held = true;
-    await flights.page.route('**/stream?*', (route) => (held ? undefined : route.continue()));
+    let release = () => {};
+    const newerPick = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    // No answer of the older pick comes before the newer one is made.
+    await flights.page.route('**/stream?*', (route) => newerPick.then(() => route.continue()));
     await flights.page.getByRole('radio', { name: 'EWR' }).check({ force: true });
     await flights.page
       .locator('flights-requests li[data-operation=delays_by_carrier][data-kind=queued]')
       .waitFor();
-    held = false;
     await flights.page.getByRole('radio', { name: 'LGA' }).check({ force: true });
+    release();
     await flights.settled();
     const carriers = (await flights.requests()).filter(({ operation }) => operation === 'delays_by_carrier');
     expect(carriers.slice(0, 2).map(({ kind }) => kind)).toEqual(['done', 'left']);
