@@ -1,12 +1,12 @@
-import { BoardPanel } from './board.js';
-import { CarriersPanel } from './carriers.js';
-import { Chart } from './chart.js';
-import { HoursPanel, TrafficPanel } from './charts.js';
-import { Details } from './details.js';
-import { Page } from './page.js';
-import { Panel } from './panel.js';
-import { PickBar } from './pickbar.js';
-import { RequestStrip } from './strip.js';
+import { Chart } from './charts/chart.js';
+import { Details } from './page/details.js';
+import { Page } from './page/page.js';
+import { PickBar } from './page/pickbar.js';
+import { RequestStrip } from './page/strip.js';
+import { CarriersPanel } from './panels/carriers.js';
+import { BoardPanel } from './panels/departures.js';
+import { Panel } from './panels/panel.js';
+import { HoursPanel, TrafficPanel } from './panels/traffic.js';
 
 customElements.define('flights-panel', Panel);
 customElements.define('flights-chart', Chart);

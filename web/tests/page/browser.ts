@@ -2,8 +2,8 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import type { Person } from '../../src/flights/people.js';
-import type { Requests } from '../../src/flights/requests.js';
+import type { Requests } from '../../src/flights/asking/requests.js';
+import type { Person } from '../../src/flights/page/people.js';
 
 const CANDIDATES = [
   '/usr/bin/chromium',

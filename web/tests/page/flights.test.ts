@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ORIGINS } from '../../src/flights/picks.js';
+import { ORIGINS } from '../../src/flights/asking/picks.js';
 import { FlightsPage, launch } from './browser.js';
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');

@@ -7,7 +7,7 @@ import {
   period,
   readPicks,
   writePicks,
-} from '../../src/flights/picks.js';
+} from '../../src/flights/asking/picks.js';
 
 const picked: Picks = { user: 'Ada', origin: 'JFK', carrier: 'B6', from: '2013-07-01', to: '2013-07-04' };
 

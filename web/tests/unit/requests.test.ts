@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Requests } from '../../src/flights/requests.js';
+import { Requests } from '../../src/flights/asking/requests.js';
 import { accept, doneEvent, event, problem, stream } from './edge.js';
 import { edge, plane } from './harness.js';
 

@@ -1,8 +1,8 @@
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
-import type { PlaneError, State } from '../client/index.js';
-import { colour, kindOf, WORDS } from './kinds.js';
-import { mark } from './marks.js';
-import { card, shared } from './styles.js';
+import type { PlaneError, State } from '../../client/index.js';
+import { colour, kindOf, WORDS } from '../asking/kinds.js';
+import { mark } from '../look/marks.js';
+import { card, shared } from '../look/styles.js';
 
 /** The frame of one question: its title, where it stands, and in place of an answer, why there is none. */
 export class Panel extends LitElement {

@@ -1,11 +1,11 @@
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
-import type { Plane } from '../client/index.js';
-import type { FlightPick } from './board.js';
-import { clock, count, dayName, delay } from './format.js';
-import type { FlightDetails, Rows } from './operations.js';
-import { Question } from './question.js';
-import type { Requests } from './requests.js';
-import { shared } from './styles.js';
+import type { Plane } from '../../client/index.js';
+import type { FlightDetails, Rows } from '../asking/operations.js';
+import { Question } from '../asking/question.js';
+import type { Requests } from '../asking/requests.js';
+import { clock, count, dayName, delay } from '../look/format.js';
+import { shared } from '../look/styles.js';
+import type { FlightPick } from '../panels/departures.js';
 
 /** One flight in a dialog: its times, its aircraft, the weather it left in. */
 export class Details extends LitElement {

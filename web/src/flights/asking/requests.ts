@@ -1,5 +1,5 @@
-import type { Params, Plane, State } from '../client/index.js';
-import { type Answer, PlaneError } from '../client/index.js';
+import type { Params, Plane, State } from '../../client/index.js';
+import { type Answer, PlaneError } from '../../client/index.js';
 import { type Kind, kindOf } from './kinds.js';
 
 /** One question that was asked, as the request strip shows it. */

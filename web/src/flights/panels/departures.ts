@@ -1,10 +1,10 @@
 import { css, html, nothing, type TemplateResult } from 'lit';
+import type { Airport, Departure, Rows } from '../asking/operations.js';
+import { ORIGINS, type Origin } from '../asking/picks.js';
+import { Question } from '../asking/question.js';
+import { addDays, clock, dayName, delay } from '../look/format.js';
+import { shared, tables } from '../look/styles.js';
 import { Asking } from './asking.js';
-import { addDays, clock, dayName, delay } from './format.js';
-import type { Airport, Departure, Rows } from './operations.js';
-import { ORIGINS, type Origin } from './picks.js';
-import { Question } from './question.js';
-import { shared, tables } from './styles.js';
 
 /** One airport's departures of one day; a flight opens its details. */
 export class BoardPanel extends Asking<Rows<Departure>> {

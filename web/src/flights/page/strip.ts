@@ -1,10 +1,10 @@
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
-import type { State } from '../client/index.js';
-import { duration } from './format.js';
-import { colour, WORDS } from './kinds.js';
-import { mark } from './marks.js';
-import type { Entry, Requests } from './requests.js';
-import { card, shared } from './styles.js';
+import type { State } from '../../client/index.js';
+import { colour, WORDS } from '../asking/kinds.js';
+import type { Entry, Requests } from '../asking/requests.js';
+import { duration } from '../look/format.js';
+import { mark } from '../look/marks.js';
+import { card, shared } from '../look/styles.js';
 
 /** Milliseconds between two looks at the clock while a request is open. */
 const TICK = 200;

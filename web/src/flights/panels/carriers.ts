@@ -1,10 +1,10 @@
 import { css, html, type TemplateResult } from 'lit';
+import type { CarrierDelays, Rows } from '../asking/operations.js';
+import { period } from '../asking/picks.js';
+import { Question } from '../asking/question.js';
+import { count, mins, percent } from '../look/format.js';
+import { shared, tables } from '../look/styles.js';
 import { Asking } from './asking.js';
-import { count, mins, percent } from './format.js';
-import type { CarrierDelays, Rows } from './operations.js';
-import { period } from './picks.js';
-import { Question } from './question.js';
-import { shared, tables } from './styles.js';
 
 type Column = 'name' | 'flights' | 'cancelled' | 'mean_delay' | 'median_delay' | 'p90_delay';
 

@@ -6,10 +6,10 @@ import {
   type PropertyValues,
   type TemplateResult,
 } from 'lit';
-import type { Params, Plane } from '../client/index.js';
-import { EVERYTHING, type Picks } from './picks.js';
-import type { Question } from './question.js';
-import type { Requests } from './requests.js';
+import type { Params, Plane } from '../../client/index.js';
+import { EVERYTHING, type Picks } from '../asking/picks.js';
+import type { Question } from '../asking/question.js';
+import type { Requests } from '../asking/requests.js';
 
 /** Each round asks everything again; a fresh one past all caches. */
 export interface Round {

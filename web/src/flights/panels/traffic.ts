@@ -1,12 +1,12 @@
 import type { TemplateResult } from 'lit';
 import { html } from 'lit';
+import type { DayTraffic, HourDelays, Rows } from '../asking/operations.js';
+import { carrierPeriod } from '../asking/picks.js';
+import { Question } from '../asking/question.js';
+import type { ChartData, ChartSeries } from '../charts/chart.js';
+import { count, dayName, mins, shortDay } from '../look/format.js';
+import { shared } from '../look/styles.js';
 import { Asking } from './asking.js';
-import type { ChartData, ChartSeries } from './chart.js';
-import { count, dayName, mins, shortDay } from './format.js';
-import type { DayTraffic, HourDelays, Rows } from './operations.js';
-import { carrierPeriod } from './picks.js';
-import { Question } from './question.js';
-import { shared } from './styles.js';
 
 /** How much was flown, day by day, and how late it left. */
 export class TrafficPanel extends Asking<Rows<DayTraffic>> {

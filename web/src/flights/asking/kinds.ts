@@ -1,4 +1,4 @@
-import type { State } from '../client/index.js';
+import type { State } from '../../client/index.js';
 
 /** How a request stands, in the words that people see. Each has a shape and a colour of its own. */
 export type Kind =

@@ -1,5 +1,5 @@
 import { type SVGTemplateResult, svg } from 'lit';
-import type { Kind } from './kinds.js';
+import type { Kind } from '../asking/kinds.js';
 
 const SHAPES: Readonly<Record<Kind, SVGTemplateResult>> = {
   asking: svg`<path d="M3 8h9M8.5 4.5 12 8l-3.5 3.5" />`,

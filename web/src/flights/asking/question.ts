@@ -1,5 +1,5 @@
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
-import type { Answer, Params, Plane, PlaneError, State } from '../client/index.js';
+import type { Answer, Params, Plane, PlaneError, State } from '../../client/index.js';
 import type { Requests } from './requests.js';
 
 /** One panel's question: asking again leaves the one before, whose answer stays until the next is there. */

@@ -1,7 +1,7 @@
 import { css, html, LitElement, type PropertyValues, type TemplateResult, unsafeCSS } from 'lit';
 import uPlot from 'uplot';
 import sheet from 'uplot/dist/uPlot.min.css?inline';
-import { shared } from './styles.js';
+import { shared } from '../look/styles.js';
 
 /** What a chart shows: bars and curves over one row of places. */
 export interface ChartData {

@@ -1,8 +1,8 @@
 import { css, html, LitElement, type TemplateResult } from 'lit';
-import type { Airline } from './operations.js';
+import type { Airline } from '../asking/operations.js';
+import { FIRST_DAY, LAST_DAY, ORIGINS, type Picks } from '../asking/picks.js';
+import { shared } from '../look/styles.js';
 import type { Person } from './people.js';
-import { FIRST_DAY, LAST_DAY, ORIGINS, type Picks } from './picks.js';
-import { shared } from './styles.js';
 
 const AIRPORTS: Readonly<Record<string, string>> = { EWR: 'Newark', JFK: 'Kennedy', LGA: 'LaGuardia' };
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];

@@ -1,14 +1,14 @@
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
-import { createPlane, type Plane } from '../client/index.js';
-import type { Round } from './asking.js';
-import type { FlightPick } from './board.js';
-import type { Airline, Rows } from './operations.js';
+import { createPlane, type Plane } from '../../client/index.js';
+import type { Airline, Rows } from '../asking/operations.js';
+import { change, EVERYTHING, ORIGINS, type Picks, readPicks, writePicks } from '../asking/picks.js';
+import { Question } from '../asking/question.js';
+import { Requests } from '../asking/requests.js';
+import { shared } from '../look/styles.js';
+import { applyTheme, nextTheme, readTheme, type Theme } from '../look/theme.js';
+import type { Round } from '../panels/asking.js';
+import type { FlightPick } from '../panels/departures.js';
 import { loadPeople, NobodyError, type Person } from './people.js';
-import { change, EVERYTHING, ORIGINS, type Picks, readPicks, writePicks } from './picks.js';
-import { Question } from './question.js';
-import { Requests } from './requests.js';
-import { shared } from './styles.js';
-import { applyTheme, nextTheme, readTheme, type Theme } from './theme.js';
 
 /** The whole page: loads the people, keeps the picks in the address, and gives every panel what it asks with. */
 export class Page extends LitElement {
