@@ -79,3 +79,84 @@ export interface FlightDetails extends Omit<Departure, 'dest_name'> {
     readonly visib: number;
   } | null;
 }
+
+/** A period in figures; delays in minutes, null where nothing flew. */
+export interface Overview {
+  readonly flights: number;
+  readonly cancelled: number;
+  /** Left at most 15 minutes late. */
+  readonly on_time: number;
+  readonly mean_delay: number | null;
+  readonly median_delay: number | null;
+  readonly p90_delay: number | null;
+  readonly destinations: number;
+  /** Distinct tail numbers. */
+  readonly aircraft: number;
+  readonly miles: number;
+}
+
+/** One hour of one day of the week, 1 Monday to 7; late: more than 15 minutes, or cancelled. */
+export interface Punctuality {
+  readonly weekday: number;
+  readonly hour: number;
+  readonly flights: number;
+  readonly late: number;
+  readonly mean_delay: number | null;
+}
+
+/** Where flights went; name and place are null where the airport is not known. */
+export interface Destination {
+  readonly faa: string;
+  readonly name: string | null;
+  readonly lat: number | null;
+  readonly lon: number | null;
+  readonly flights: number;
+  readonly cancelled: number;
+  readonly mean_delay: number | null;
+}
+
+/** One airline in one month, 1 to 12. */
+export interface CarrierMonth extends Airline {
+  readonly month: number;
+  readonly flights: number;
+  readonly mean_delay: number | null;
+  readonly late: number;
+}
+
+/** One model of aircraft; `aircraft` is how many of it flew, their age in years. */
+export interface AircraftModel {
+  readonly manufacturer: string;
+  readonly model: string;
+  readonly aircraft: number;
+  readonly flights: number;
+  readonly seats: number | null;
+  readonly mean_age: number | null;
+  readonly mean_delay: number | null;
+}
+
+/** The flights that left in one kind of weather. */
+export interface WeatherImpact {
+  readonly condition: string;
+  readonly flights: number;
+  readonly cancelled: number;
+  readonly mean_delay: number | null;
+  readonly p90_delay: number | null;
+}
+
+/** How many flights left so late; null is an open end. */
+export interface DelayBin {
+  readonly from_minutes: number | null;
+  readonly to_minutes: number | null;
+  readonly flights: number;
+}
+
+/** A day on which much was late or cancelled. */
+export interface WorstDay extends DayTraffic {
+  readonly late: number;
+}
+
+/** A file that a worker made, with how many rows or pages it has. */
+export interface FlightsFile {
+  readonly rows?: number;
+  readonly pages?: number;
+}

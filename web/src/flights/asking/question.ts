@@ -1,13 +1,13 @@
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
-import type { Answer, Params, Plane, PlaneError, State } from '../../client/index.js';
-import type { Requests } from './requests.js';
+import type { Answer, Params, PlaneError, State } from '../../client/index.js';
+import type { Asker } from './asker.js';
 
 /** One panel's question: asking again leaves the one before, whose answer stays until the next is there. */
 export class Question<Result> implements ReactiveController {
   readonly #host: ReactiveControllerHost;
   readonly #operation: string;
   #left: AbortController | null = null;
-  #plane: Plane | null = null;
+  #asker: Asker | null = null;
   #asked = '';
   state: State<Result> | null = null;
   answer: Answer<Result> | null = null;
@@ -36,22 +36,34 @@ export class Question<Result> implements ReactiveController {
   }
 
   /** Asks, unless this very question was the last one asked. */
-  askOnce(requests: Requests, plane: Plane, params: Params): void {
-    if (this.#plane !== plane || this.#asked !== JSON.stringify(params)) this.ask(requests, plane, params);
+  askOnce(asker: Asker, params: Params): void {
+    if (this.#asker !== asker || this.#asked !== JSON.stringify(params)) void this.ask(asker, params);
   }
 
-  ask(requests: Requests, plane: Plane, params: Params, fresh = false): void {
+  /** The answer, or null when there is none: `state` says why. */
+  ask(asker: Asker, params: Params, fresh = false): Promise<Answer<Result> | null> {
     // One person's answer must not stay in view while another's is on its way.
-    if (this.#plane !== plane) this.answer = null;
-    this.#plane = plane;
+    if (this.#asker !== asker) this.answer = null;
+    this.#asker = asker;
     this.#asked = JSON.stringify(params);
-    void this.#take((options) => requests.ask<Result>(plane, this.#operation, params, { ...options, fresh }));
+    return this.#take((options) => asker.ask<Result>(this.#operation, params, { ...options, fresh }));
   }
 
   /** After a deadline: waits on for the same job. */
-  resume(requests: Requests, plane: Plane): void {
+  async resume(): Promise<Answer<Result> | null> {
     const jobId = this.error?.jobId;
-    if (jobId) void this.#take((options) => requests.resume<Result>(plane, jobId, this.#operation, options));
+    const asker = this.#asker;
+    if (!jobId || !asker) return null;
+    return this.#take((options) => asker.resume<Result>(jobId, this.#operation, options));
+  }
+
+  /** As if nothing had been asked. */
+  forget(): void {
+    this.leave();
+    this.state = null;
+    this.answer = null;
+    this.#asked = '';
+    this.#host.requestUpdate();
   }
 
   leave(): void {
@@ -64,7 +76,7 @@ export class Question<Result> implements ReactiveController {
       signal: AbortSignal;
       onState: (state: State<Result>) => void;
     }) => Promise<Answer<Result> | null>,
-  ): Promise<void> {
+  ): Promise<Answer<Result> | null> {
     this.leave();
     const left = new AbortController();
     this.#left = left;
@@ -74,8 +86,9 @@ export class Question<Result> implements ReactiveController {
       this.#host.requestUpdate();
     };
     const answer = await run({ signal: left.signal, onState });
-    if (left.signal.aborted || answer === null) return;
+    if (left.signal.aborted || answer === null) return null;
     this.answer = answer;
     this.#host.requestUpdate();
+    return answer;
   }
 }

@@ -8,6 +8,8 @@ export interface Entry {
   readonly operation: string;
   /** The question's parameters in a few characters. */
   readonly about: string;
+  /** Who asked, where more than one does. */
+  readonly who: string;
   /** When it was asked, on the clock of `performance.now()`. */
   readonly started: number;
   readonly state: State;
@@ -19,10 +21,11 @@ export interface Entry {
 export interface AskOptions<Result> {
   readonly signal: AbortSignal;
   readonly fresh?: boolean;
+  readonly who?: string;
   readonly onState?: (state: State<Result>) => void;
 }
 
-const KEPT = 60;
+const KEPT = 120;
 
 /** Asks questions through a plane and keeps the latest of them, newest first; `change` fires at each state. */
 export class Requests extends EventTarget {
@@ -65,13 +68,14 @@ export class Requests extends EventTarget {
     this.#last += 1;
     const id = this.#last;
     const state: State = { name: 'submitting' };
-    this.#put({ id, operation, about, started: performance.now(), state, kind: 'asking', ended: null });
+    const { who = '', ...asked } = options;
+    this.#put({ id, operation, about, who, started: performance.now(), state, kind: 'asking', ended: null });
     try {
       const onState = (next: State<Result>) => {
         this.#update(id, next);
         options.onState?.(next);
       };
-      return await run({ ...options, onState });
+      return await run({ ...asked, onState });
     } catch (error) {
       if (error instanceof PlaneError) return null;
       if (!options.signal.aborted) throw error;

@@ -1,6 +1,7 @@
 import { css, html, LitElement, type PropertyValues, type TemplateResult, unsafeCSS } from 'lit';
 import uPlot from 'uplot';
 import sheet from 'uplot/dist/uPlot.min.css?inline';
+import { brief } from '../look/format.js';
 import { shared } from '../look/styles.js';
 
 /** What a chart shows: bars and curves over one row of places. */
@@ -12,6 +13,12 @@ export interface ChartData {
   readonly series: readonly ChartSeries[];
 }
 
+/** How far the scales go at least. */
+export interface ChartReach {
+  readonly count?: number;
+  readonly minutes?: number;
+}
+
 export interface ChartSeries {
   readonly label: string;
   readonly values: readonly (number | null)[];
@@ -21,16 +28,24 @@ export interface ChartSeries {
   readonly text: (value: number | null) => string;
 }
 
-/** A chart on a canvas, with its values read out under the cursor and by the arrow keys. */
+/** A chart on a canvas, with its values read out under the cursor and by the arrow keys; fires `choose`. */
 export class Chart extends LitElement {
   static override properties = {
     data: { attribute: false },
     summary: {},
+    choosable: { type: Boolean },
+    reach: {
+      attribute: false,
+      hasChanged: (a: ChartReach, b: ChartReach) => JSON.stringify(a) !== JSON.stringify(b),
+    },
     at: { state: true },
   };
   data: ChartData = { places: [], ticks: [], series: [] };
   /** The chart in a sentence, for those who do not see it. */
   summary = '';
+  /** A click or Enter at a place fires `choose` with its number. */
+  choosable = false;
+  reach: ChartReach = {};
   /** The place under the cursor. */
   at: number | null = null;
 
@@ -84,9 +99,12 @@ export class Chart extends LitElement {
       .plot {
         position: relative;
         flex: 1;
-        min-height: var(--chart-height, 250px);
+        min-height: 0;
         border-radius: 8px;
         overflow: hidden;
+      }
+      :host([choosable]) .u-over {
+        cursor: pointer;
       }
       .uplot {
         position: absolute;
@@ -117,13 +135,15 @@ export class Chart extends LitElement {
         class="plot"
         role="img"
         tabindex="0"
-        aria-label="${this.summary} Use the arrow keys to read single values."
+        aria-label="${this.summary} Use the arrow keys to read single values${this.choosable ? ', Enter to pick one' : ''}."
         @keydown=${this.#key}
         @blur=${() => this.#point(null)}
       ></div>
     `;
   }
   #keyed = false;
+  /** The place that a finger has touched: the first touch reads it, the second chooses it. */
+  #touched: number | null = null;
 
   override connectedCallback(): void {
     super.connectedCallback();
@@ -142,7 +162,7 @@ export class Chart extends LitElement {
   }
 
   override updated(changed: PropertyValues<this>): void {
-    if (changed.has('data')) this.#draw();
+    if (changed.has('data') || changed.has('reach')) this.#draw();
   }
 
   get #box(): HTMLElement {
@@ -167,6 +187,7 @@ export class Chart extends LitElement {
 
   #options(): uPlot.Options {
     const paint = (name: string) => getComputedStyle(this).getPropertyValue(name).trim();
+    const { reach } = this;
     const { places, ticks, series } = this.data;
     const axis: uPlot.Axis = {
       stroke: this.#resolved('--soft'),
@@ -175,29 +196,48 @@ export class Chart extends LitElement {
       grid: { stroke: this.#resolved('--line'), width: 1 },
     };
     const plain = { ...axis, grid: { show: false } };
+    const timed = series.some(({ shape }) => shape !== 'bars');
     return {
       width: this.#box.clientWidth,
       height: this.#box.clientHeight,
-      padding: [8, 4, 0, 0],
+      padding: [8, timed ? 4 : 12, 0, 0],
       legend: { show: false },
       cursor: { points: { size: 7 }, y: false, drag: { x: false, y: false } },
-      hooks: { setCursor: [(plot) => this.#seen(plot.cursor.idx ?? null)] },
+      hooks: {
+        setCursor: [(plot) => this.#seen(plot.cursor.idx ?? null)],
+        ready: [
+          (plot) => plot.over.addEventListener('click', (event) => this.#clicked(event as PointerEvent)),
+        ],
+      },
       scales: {
         x: { time: false, range: () => [-0.6, places.length - 0.4] },
-        count: { range: (_, __, max) => [0, Math.max(1, max * 1.08)] },
+        count: { range: (_, __, max) => [0, Math.max(1, Math.max(max, reach.count ?? 0) * 1.08)] },
         minutes: {
-          range: (_, min, max) => [Math.min(0, Math.floor(min ?? 0)), Math.max(10, (max ?? 0) * 1.1)],
+          range: (_, min, max) => [
+            Math.min(0, Math.floor(min ?? 0)),
+            Math.max(10, Math.max(max ?? 0, reach.minutes ?? 0) * 1.1),
+          ],
         },
       },
       axes: [
         {
           ...plain,
           size: 28,
-          space: 58,
+          space: 18 + 7 * Math.max(...ticks.map(({ length }) => length)),
           values: (_, at) => at.map((n) => (Number.isInteger(n) ? (ticks[n] ?? '') : '')),
         },
-        { ...axis, scale: 'count', size: 46 },
-        { ...plain, scale: 'minutes', side: 1, size: 44, values: (_, at) => at.map((n) => `${n}′`) },
+        { ...axis, scale: 'count', size: 46, values: (_, at) => at.map(brief) },
+        ...(timed
+          ? [
+              {
+                ...plain,
+                scale: 'minutes',
+                side: 1 as const,
+                size: 44,
+                values: (_: uPlot, at: number[]) => at.map((n) => `${n}′`),
+              },
+            ]
+          : []),
       ],
       series: [{}, ...series.map((one) => this.#series(one))],
     };
@@ -242,7 +282,19 @@ export class Chart extends LitElement {
     this.at = index;
   }
 
+  #clicked({ pointerType }: PointerEvent): void {
+    const reads = pointerType === 'touch' && this.#touched !== this.at;
+    this.#touched = this.at;
+    if (!reads) this.#choose();
+  }
+
+  #choose(): void {
+    if (this.choosable && this.at !== null)
+      this.dispatchEvent(new CustomEvent('choose', { detail: this.at }));
+  }
+
   #key(event: KeyboardEvent): void {
+    if (event.key === 'Enter') this.#choose();
     const last = this.data.places.length - 1;
     const at = this.at ?? -1;
     const steps: Record<string, number> = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: last };

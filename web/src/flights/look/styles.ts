@@ -22,6 +22,13 @@ export const shared = css`
   .soft {
     color: var(--soft);
   }
+  .fill {
+    display: flex;
+    flex-direction: column;
+    gap: 8px;
+    min-width: 0;
+    min-height: 0;
+  }
   .number {
     font-variant-numeric: tabular-nums;
   }
@@ -67,7 +74,8 @@ export const shared = css`
     background: none;
     font-weight: inherit;
   }
-  button.link {
+  button.link,
+  button .link {
     color: var(--accent);
     text-decoration: underline;
     text-underline-offset: 3px;
@@ -105,8 +113,9 @@ export const card = css`
 /** Tables: quiet lines, numbers to the right, a head that stays. */
 export const tables = css`
   .scroll {
+    min-height: 0;
     overflow: auto;
-    max-height: var(--table-height, 420px);
+    container-type: inline-size;
     margin: 0 -18px -18px;
     border-top: 1px solid var(--line);
     border-radius: 0 0 var(--radius) var(--radius);
@@ -148,6 +157,17 @@ export const tables = css`
   }
   tbody tr:hover {
     background: var(--sunk);
+  }
+  tbody tr.picked {
+    background: color-mix(in srgb, var(--accent) 12%, transparent);
+  }
+  .bar {
+    display: inline-block;
+    width: 44px;
+    height: 8px;
+    margin-inline-end: 6px;
+    border-radius: 4px;
+    background: linear-gradient(var(--bar, var(--curve)) 0 0) 0 / var(--part) no-repeat var(--sunk);
   }
   .right {
     text-align: end;

@@ -1,8 +1,7 @@
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
-import type { Plane } from '../../client/index.js';
+import type { Asker } from '../asking/asker.js';
 import type { FlightDetails, Rows } from '../asking/operations.js';
 import { Question } from '../asking/question.js';
-import type { Requests } from '../asking/requests.js';
 import { clock, count, dayName, delay } from '../look/format.js';
 import { shared } from '../look/styles.js';
 import type { FlightPick } from '../panels/departures.js';
@@ -10,12 +9,10 @@ import type { FlightPick } from '../panels/departures.js';
 /** One flight in a dialog: its times, its aircraft, the weather it left in. */
 export class Details extends LitElement {
   static override properties = {
-    plane: { attribute: false },
-    requests: { attribute: false },
+    asker: { attribute: false },
     flight: { attribute: false },
   };
-  plane!: Plane;
-  requests!: Requests;
+  asker!: Asker;
   flight: FlightPick | null = null;
   readonly #question = new Question<Rows<FlightDetails>>(this, 'flight');
 
@@ -76,7 +73,7 @@ export class Details extends LitElement {
 
   override willUpdate(changed: PropertyValues<this>): void {
     if (!changed.has('flight')) return;
-    if (this.flight) this.#question.ask(this.requests, this.plane, { ...this.flight });
+    if (this.flight) void this.#question.ask(this.asker, { ...this.flight });
     else this.#question.leave();
   }
 
@@ -99,7 +96,7 @@ export class Details extends LitElement {
           .hint=${flight ? dayName(flight.date) : ''}
           .state=${state}
           ?answered=${shown}
-          @again=${() => flight && this.#question.ask(this.requests, this.plane, { ...flight })}
+          @again=${() => flight && this.#question.ask(this.asker, { ...flight })}
         >
           <button slot="end" aria-label="Close" @click=${this.#close}>✕</button>
           ${shown ? result?.rows.map((row) => this.#one(row)) : nothing}

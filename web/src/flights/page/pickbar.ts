@@ -1,11 +1,11 @@
 import { css, html, LitElement, type TemplateResult } from 'lit';
 import type { Airline } from '../asking/operations.js';
 import { FIRST_DAY, LAST_DAY, ORIGINS, type Picks } from '../asking/picks.js';
+import { MONTHS, monthDays } from '../look/format.js';
 import { shared } from '../look/styles.js';
 import type { Person } from './people.js';
 
 const AIRPORTS: Readonly<Record<string, string>> = { EWR: 'Newark', JFK: 'Kennedy', LGA: 'LaGuardia' };
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /** The choices: who asks, from where, with whom, when. Fires `pick` with the part that changed. */
 export class PickBar extends LitElement {
@@ -26,7 +26,7 @@ export class PickBar extends LitElement {
       form {
         display: flex;
         flex-wrap: wrap;
-        gap: 12px 14px;
+        gap: 12px 10px;
         align-items: end;
       }
       label,
@@ -51,14 +51,16 @@ export class PickBar extends LitElement {
         font-size: 15px;
       }
       .user {
-        flex: 1 1 220px;
-        max-width: 340px;
+        flex: 2 1 180px;
+        max-width: 300px;
       }
+      .beside,
       .airline {
-        flex: 1 1 180px;
-        max-width: 250px;
+        flex: 1 1 140px;
+        max-width: 230px;
       }
       .user select,
+      .beside select,
       .airline select {
         width: 100%;
       }
@@ -122,7 +124,11 @@ export class PickBar extends LitElement {
       }
       @media (max-width: 640px) {
         .user,
-        .airline,
+        .beside,
+        .airline {
+          flex: 1 1 40%;
+          max-width: none;
+        }
         .again {
           flex: 1 1 100%;
           max-width: none;
@@ -159,6 +165,18 @@ export class PickBar extends LitElement {
             ${this.people.map(({ label }) => html`<option .value=${label} ?selected=${label === picks.user}>${label}</option>`)}
           </select>
         </label>
+        <label class="beside">
+          Side by side with
+          <select name="beside" @change=${this.#changed}>
+            <option value="" ?selected=${picks.beside === ''}>nobody</option>
+            ${this.people
+              .filter(({ label }) => label !== picks.user)
+              .map(
+                ({ label }) =>
+                  html`<option .value=${label} ?selected=${label === picks.beside}>${label}</option>`,
+              )}
+          </select>
+        </label>
         <fieldset class="origin">
           <legend>From</legend>
           <div class="choices">
@@ -170,16 +188,6 @@ export class PickBar extends LitElement {
             )}
           </div>
         </fieldset>
-        <label class="airline">
-          Airline
-          <select name="carrier" .disabled=${this.airlines.length === 0} @change=${this.#changed}>
-            <option value="" ?selected=${picks.carrier === ''}>All airlines</option>
-            ${this.airlines.map(
-              ({ carrier, name }) =>
-                html`<option .value=${carrier} ?selected=${carrier === picks.carrier}>${name}</option>`,
-            )}
-          </select>
-        </label>
         <label class="days">
           First day
           <input type="date" name="from" min=${FIRST_DAY} max=${LAST_DAY} .value=${picks.from} @change=${this.#changed} />
@@ -199,6 +207,16 @@ export class PickBar extends LitElement {
             )}
           </select>
         </label>
+        <label class="airline">
+          Airline
+          <select name="carrier" .disabled=${this.airlines.length === 0} @change=${this.#changed}>
+            <option value="" ?selected=${picks.carrier === ''}>All airlines</option>
+            ${this.airlines.map(
+              ({ carrier, name }) =>
+                html`<option .value=${carrier} ?selected=${carrier === picks.carrier}>${name}</option>`,
+            )}
+          </select>
+        </label>
         <div class="again">
           <label class="check">
             <input type="checkbox" .checked=${this.fresh} @change=${this.#refresh} /> skip caches
@@ -214,8 +232,8 @@ export class PickBar extends LitElement {
     const { from, to } = this.picks;
     if (from === FIRST_DAY && to === LAST_DAY) return 'all';
     const month = Number(from.slice(5, 7)) - 1;
-    const [first, last] = monthDays(month);
-    return first === from && last === to ? String(month) : '';
+    const days = monthDays(month);
+    return days.from === from && days.to === to ? String(month) : '';
   }
 
   #pick(part: Partial<Picks>): void {
@@ -225,13 +243,12 @@ export class PickBar extends LitElement {
   #changed(event: Event): void {
     const { name, value } = event.target as HTMLInputElement | HTMLSelectElement;
     // A date being typed is empty until it is whole.
-    if (value !== '' || name === 'origin' || name === 'carrier') this.#pick({ [name]: value });
+    if (value !== '' || !['from', 'to'].includes(name)) this.#pick({ [name]: value });
   }
 
   #span(event: Event): void {
     const { value } = event.target as HTMLSelectElement;
-    const [from, to] = value === 'all' ? [FIRST_DAY, LAST_DAY] : monthDays(Number(value));
-    this.#pick({ from, to });
+    this.#pick(value === 'all' ? { from: FIRST_DAY, to: LAST_DAY } : monthDays(Number(value)));
   }
 
   #refresh(event: Event): void {
@@ -241,10 +258,4 @@ export class PickBar extends LitElement {
   #again(): void {
     this.dispatchEvent(new CustomEvent('again', { detail: { fresh: this.fresh } }));
   }
-}
-
-/** First and last day of a month of 2013; January is 0. */
-function monthDays(month: number): [string, string] {
-  const day = (date: number) => new Date(date).toISOString().slice(0, 10);
-  return [day(Date.UTC(2013, month, 1)), day(Date.UTC(2013, month + 1, 0))];
 }

@@ -1,4 +1,4 @@
-import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
+import { css, html, LitElement, type TemplateResult } from 'lit';
 import type { State } from '../../client/index.js';
 import { colour, WORDS } from '../asking/kinds.js';
 import type { Entry, Requests } from '../asking/requests.js';
@@ -8,9 +8,11 @@ import { card, shared } from '../look/styles.js';
 
 /** Milliseconds between two looks at the clock while a request is open. */
 const TICK = 200;
-const SHOWN = 24;
+const SHOWN = 60;
+/** Requests that begin within this many milliseconds of one another were asked together. */
+const TOGETHER = 120;
 
-/** Every request of the page, newest first: where it stands, and where its time went. */
+/** Every request of the page, newest first, those asked together side by side on one axis of time. */
 export class RequestStrip extends LitElement {
   static override properties = { requests: { attribute: false } };
   requests!: Requests;
@@ -25,94 +27,132 @@ export class RequestStrip extends LitElement {
     card,
     css`
       section {
-        padding: 16px 18px 8px;
+        padding: 14px 16px 0;
       }
       header {
         display: flex;
         align-items: baseline;
         gap: 10px;
-        margin-bottom: 8px;
+        min-height: 24px;
       }
-      header span {
+      header span,
+      .keys {
         font-size: 13px;
       }
-      ol {
-        max-height: var(--strip-height, calc(100dvh - 190px));
-        margin: 0 -18px;
-        padding: 0 18px;
+      .keys {
+        display: flex;
+        flex-wrap: wrap;
+        gap: 0 12px;
+        margin: 2px 0 8px;
+        font-size: 12px;
+      }
+      .keys span::before {
+        display: inline-block;
+        width: 10px;
+        height: 6px;
+        margin-inline-end: 5px;
+        border-radius: 3px;
+        background: var(--is);
+        content: "";
+        vertical-align: 1px;
+      }
+      .scroll {
+        height: var(--strip-height, calc(100dvh - 130px));
+        margin: 0 -16px;
+        padding: 0 16px 10px;
         overflow: auto;
+        border-radius: 0 0 var(--radius) var(--radius);
+      }
+      h3 {
+        display: flex;
+        justify-content: space-between;
+        gap: 8px;
+        padding: 8px 0 4px;
+        border-top: 1px solid var(--line);
+        font-size: 12px;
+        font-weight: 550;
+        font-variant-numeric: tabular-nums;
+      }
+      ol {
+        margin: 0 0 8px;
+        padding: 0;
         list-style: none;
       }
       li {
-        padding: 9px 0 10px;
-        border-top: 1px solid color-mix(in srgb, var(--line) 60%, transparent);
+        padding: 4px 0;
         font-size: 13px;
+        line-height: 1.35;
       }
       .line {
-        display: flex;
+        display: grid;
+        grid-template-columns: 16px minmax(0, 1fr) auto auto;
         align-items: center;
         gap: 6px;
       }
-      .kind {
+      .mark {
         display: inline-flex;
-        align-items: center;
-        gap: 5px;
-        font-weight: 600;
+      }
+      .line code {
+        overflow: hidden;
+        font: 500 12.5px var(--mono);
+        text-overflow: ellipsis;
         white-space: nowrap;
       }
-      .line .soft,
-      .about {
+      .who {
+        padding: 0 6px;
+        border-radius: 99px;
+        background: var(--sunk);
+        font-size: 11.5px;
+        white-space: nowrap;
+      }
+      .how {
+        display: grid;
+        grid-template-columns: 7.4em minmax(0, 1fr);
+        align-items: center;
+        gap: 6px;
+        margin-inline-start: 22px;
+        font-size: 12px;
+      }
+      .word {
         overflow: hidden;
         text-overflow: ellipsis;
         white-space: nowrap;
       }
-      .line .total {
-        margin-inline-start: auto;
-        white-space: nowrap;
-        font-weight: 600;
-        font-variant-numeric: tabular-nums;
+      .word b {
+        font-weight: 550;
       }
-      .about code {
-        color: var(--ink);
-        font: 500 12.5px var(--mono);
+      /* A refusal says more than where its time went. */
+      li:is([data-kind='refused'], [data-kind='failed']) .how {
+        grid-template-columns: minmax(0, 1fr);
+      }
+      li:is([data-kind='refused'], [data-kind='failed']) .parts {
+        display: none;
+      }
+      .total {
+        font-size: 12.5px;
+        font-variant-numeric: tabular-nums;
+        font-weight: 600;
+        white-space: nowrap;
       }
       .parts {
-        display: flex;
-        height: 5px;
-        margin: 6px 0 3px;
-        gap: 1px;
+        height: 6px;
         border-radius: 3px;
-        overflow: hidden;
-        background: var(--sunk);
-      }
-      .parts i {
-        min-width: 2px;
-      }
-      .legend {
-        font-variant-numeric: tabular-nums;
+        background: linear-gradient(90deg, var(--times)) var(--sunk);
       }
       .turn {
         transform-origin: 8px 8px;
         animation: turn 0.9s linear infinite;
       }
       @media (max-width: 1180px) {
-        section {
-          padding-bottom: 16px;
+        .scroll {
+          --strip-height: 190px;
         }
         ol {
-          display: flex;
-          gap: 10px;
-          margin: 0 -18px -16px;
-          padding-bottom: 16px;
+          columns: 250px;
+          column-gap: 24px;
         }
         li {
-          flex: 0 0 236px;
-          padding: 9px 12px 10px;
-          border: 1px solid var(--line);
-          border-radius: 10px;
-        }
-        .legend {
-          white-space: nowrap;
+          break-inside: avoid;
         }
       }
       @keyframes turn {
@@ -132,54 +172,60 @@ export class RequestStrip extends LitElement {
     super.disconnectedCallback();
     this.requests.removeEventListener('change', this.#changed);
     clearInterval(this.#ticking);
+    this.#ticking = undefined;
   }
 
   override render(): TemplateResult {
     const { entries } = this.requests;
+    const now = performance.now();
     return html`
       <section aria-labelledby="heading">
         <header>
           <h2 id="heading">Requests</h2>
           <span class="soft" role="status">${tally(entries)}</span>
         </header>
-        <ol tabindex="0" aria-labelledby="heading">
-          ${entries.slice(0, SHOWN).map((entry) => this.#entry(entry))}
-        </ol>
+        <p class="keys soft">
+          <span style="--is:var(--queued)">in the queue</span>
+          <span style="--is:var(--running)">running</span>
+          <span style="--is:var(--soft)">the way there and back</span>
+        </p>
+        <div class="scroll" tabindex="0" role="region" aria-labelledby="heading">
+          ${rounds(entries.slice(0, SHOWN)).map((round) => this.#round(round, now))}
+        </div>
       </section>
     `;
   }
 
-  #entry(entry: Entry): TemplateResult {
-    const total = (entry.ended ?? performance.now()) - entry.started;
-    return html`<li data-kind=${entry.kind} data-operation=${entry.operation}>
-      <div class="line">
-        <span class="kind" style="color:${colour(entry.kind)}">${mark(entry.kind)} ${WORDS[entry.kind]}</span>
-        <span class="soft">${note(entry.state)}</span>
-        <span class="total">${duration(total)}</span>
-      </div>
-      <div class="about soft"><code>${entry.operation}</code> ${entry.about}</div>
-      ${this.#parts(entry, total)}
-    </li>`;
+  #round(entries: readonly Entry[], now: number): TemplateResult {
+    const begun = Math.min(...entries.map(({ started }) => started));
+    const ended = Math.max(...entries.map((entry) => entry.ended ?? now));
+    const span = Math.max(1, ended - begun);
+    return html`
+      <h3 class="soft">
+        <span>${entries.length === 1 ? 'asked alone' : `${entries.length} asked together`}</span>
+        <span>${duration(span)}</span>
+      </h3>
+      <ol>
+        ${entries.map((entry) => this.#entry(entry, now, begun, span))}
+      </ol>
+    `;
   }
 
-  /** Where the time of an answered request went: queue, run, and the rest: network, edge, browser. */
-  #parts({ state, kind }: Entry, total: number): TemplateResult | typeof nothing {
-    if (state.name !== 'done') return nothing;
-    const { created, claimed, finished } = state.answer.times;
-    if (!created || !claimed || !finished) return nothing;
-    // A joined job may be older than this request: its parts are not this one's.
-    if (kind === 'coalesced') return nothing;
-    const queue = Date.parse(claimed) - Date.parse(created);
-    const run = Date.parse(finished) - Date.parse(claimed);
-    const rest = Math.max(0, total - queue - run);
-    return html`
-      <div class="parts" aria-hidden="true">
-        <i style="flex:${queue} 0 0;background:var(--queued)"></i>
-        <i style="flex:${run} 0 0;background:var(--running)"></i>
-        <i style="flex:${rest} 0 0;background:var(--line)"></i>
+  #entry(entry: Entry, now: number, begun: number, span: number): TemplateResult {
+    const { kind, operation, about, who, state, started } = entry;
+    const total = (entry.ended ?? now) - started;
+    return html`<li data-kind=${kind} data-operation=${operation} title=${`${operation} ${about}`}>
+      <div class="line">
+        <span class="mark" style="color:${colour(kind)}">${mark(kind)}</span>
+        <code>${operation}</code>
+        ${who ? html`<span class="who soft">${who}</span>` : html`<span></span>`}
+        <span class="total">${duration(total)}</span>
       </div>
-      <div class="legend soft">queue ${duration(queue)} · run ${duration(run)} · rest ${duration(rest)}</div>
-    `;
+      <div class="how">
+        <span class="word"><b style="color:${colour(kind)}">${WORDS[kind]}</b> <span class="soft">${note(state)}</span></span>
+        ${bar(entry, total, started - begun, span)}
+      </div>
+    </li>`;
   }
 
   #tick(): void {
@@ -190,6 +236,55 @@ export class RequestStrip extends LitElement {
       this.#ticking = undefined;
     }
   }
+}
+
+/** Entries, newest first, in groups that were asked together. */
+function rounds(entries: readonly Entry[]): Entry[][] {
+  const groups: Entry[][] = [];
+  for (const entry of entries) {
+    const group = groups.at(-1);
+    const last = group?.at(-1);
+    if (group && last && last.started - entry.started < TOGETHER) group.push(entry);
+    else groups.push([entry]);
+  }
+  return groups;
+}
+
+/**
+ * Where a request's time went, drawn where it lies in its round's: queue, run, and the rest: network, edge,
+ * browser. One gradient: what changes its colours moves nothing.
+ */
+function bar(entry: Entry, total: number, after: number, span: number): TemplateResult {
+  const { queue, run } = parts(entry);
+  const rest = Math.max(0, total - queue - run);
+  let end = 0;
+  const stops = [
+    ['transparent', after],
+    ['var(--queued)', queue],
+    ['var(--running)', run],
+    ['var(--soft)', rest],
+    ['transparent', span],
+  ] as const;
+  const gradient = stops.map(([ink, ms]) => {
+    const begin = end;
+    end += (100 * ms) / span;
+    return `${ink} ${begin.toFixed(1)}% ${end.toFixed(1)}%`;
+  });
+  const words =
+    queue + run > 0 ? `queue ${duration(queue)}, run ${duration(run)}, rest ${duration(rest)}` : '';
+  return html`<div class="parts" title=${words} aria-hidden="true" style="--times:${gradient.join()}"></div>`;
+}
+
+/** By the queue's clock. A joined job may be older than this request: its parts are not this one's. */
+function parts({ state, kind }: Entry): { queue: number; run: number } {
+  const nothingKnown = { queue: 0, run: 0 };
+  if (state.name !== 'done' || kind === 'coalesced') return nothingKnown;
+  const { created, claimed, finished } = state.answer.times;
+  if (!created || !claimed || !finished) return nothingKnown;
+  return {
+    queue: Date.parse(claimed) - Date.parse(created),
+    run: Date.parse(finished) - Date.parse(claimed),
+  };
 }
 
 /** What else is worth saying of a state, in a few words. */
@@ -204,7 +299,7 @@ function note(state: State): string {
     case 'running':
       return state.coalesced ? 'joined' : (state.progress?.message ?? '');
     case 'done':
-      return `job ${state.jobId}`;
+      return '';
     case 'error':
       return state.error.status === null ? state.error.code : `${state.error.status} ${state.error.code}`;
   }

@@ -2,9 +2,9 @@ import { css, html, type TemplateResult } from 'lit';
 import type { CarrierDelays, Rows } from '../asking/operations.js';
 import { period } from '../asking/picks.js';
 import { Question } from '../asking/question.js';
-import { count, mins, percent } from '../look/format.js';
+import { airlineName, count, mins, percent } from '../look/format.js';
 import { shared, tables } from '../look/styles.js';
-import { Asking } from './asking.js';
+import { Asking, nothingFlew } from './asking.js';
 
 type Column = 'name' | 'flights' | 'cancelled' | 'mean_delay' | 'median_delay' | 'p90_delay';
 
@@ -35,28 +35,19 @@ export class CarriersPanel extends Asking<Rows<CarrierDelays>> {
     shared,
     tables,
     css`
-      .bar {
-        display: inline-block;
-        width: 44px;
-        height: 8px;
-        margin-inline-end: 6px;
-        border-radius: 4px;
-        background: linear-gradient(var(--curve) 0 0) 0 / var(--part) no-repeat var(--sunk);
-      }
-      tr.picked {
-        background: color-mix(in srgb, var(--accent) 12%, transparent);
-      }
       .code {
         display: inline-block;
         min-width: 2.2em;
         color: var(--soft);
         font: 500 13px var(--mono);
       }
+      .name {
+        max-width: 100%;
+        overflow: hidden;
+        text-overflow: ellipsis;
+      }
       thead button {
         color: inherit;
-      }
-      .scroll {
-        container-type: inline-size;
       }
       th[scope='row'] {
         max-width: 13.5em;
@@ -67,9 +58,6 @@ export class CarriersPanel extends Asking<Rows<CarrierDelays>> {
         .bar,
         :is(th, td):nth-child(5) {
           display: none;
-        }
-        th[scope='row'] {
-          max-width: 9em;
         }
       }
       @container (max-width: 420px) {
@@ -82,9 +70,6 @@ export class CarriersPanel extends Asking<Rows<CarrierDelays>> {
       }
       .crowd {
         display: flex;
-        flex: 1 0 100%;
-        order: 1;
-        margin-top: 2px;
         align-items: center;
         gap: 10px;
         font-size: 13px;
@@ -102,12 +87,12 @@ export class CarriersPanel extends Asking<Rows<CarrierDelays>> {
   }
 
   override render(): TemplateResult {
-    return this.frame(
-      'Airline by airline',
-      'departure delay, minutes',
-      ({ rows }) => this.#table(rows),
-      this.#tools(),
-    );
+    return this.frame({
+      heading: 'Airline by airline',
+      hint: 'departure delay, minutes',
+      answer: ({ rows }) => this.#table(rows),
+      tools: this.#tools(),
+    });
   }
 
   #tools(): TemplateResult {
@@ -122,7 +107,7 @@ export class CarriersPanel extends Asking<Rows<CarrierDelays>> {
   }
 
   #table(rows: readonly CarrierDelays[]): TemplateResult {
-    if (rows.length === 0) return html`<p class="soft">Nothing flew: no flights match these picks.</p>`;
+    if (rows.length === 0) return nothingFlew();
     const worst = Math.max(1, ...rows.map((row) => row.mean_delay ?? 0));
     return html`
       <div class="scroll" tabindex="0" role="region" aria-label="Delays by airline">
@@ -133,7 +118,11 @@ export class CarriersPanel extends Asking<Rows<CarrierDelays>> {
           <tbody>
             ${this.#sorted(rows).map(
               (row) => html`<tr class=${row.carrier === this.picks.carrier ? 'picked' : ''}>
-                <th scope="row" title=${row.name}><span class="code">${row.carrier}</span> ${row.name}</th>
+                <th scope="row" title=${row.name}>
+                  <button class="plain name" aria-pressed=${row.carrier === this.picks.carrier} @click=${() => this.#choose(row)}>
+                    <span class="code">${row.carrier}</span> <span class="link">${airlineName(row.name)}</span>
+                  </button>
+                </th>
                 <td class="right">${count(row.flights)}</td>
                 <td class="right">${percent(row.cancelled, row.flights)}</td>
                 <td class="right">
@@ -155,6 +144,11 @@ export class CarriersPanel extends Asking<Rows<CarrierDelays>> {
     return html`<th scope="col" class=${name === 'name' ? '' : 'right'} aria-sort=${sorted}>
       <button class="plain" title=${hint} @click=${() => this.#sortBy(name)}>${title}${arrow}</button>
     </th>`;
+  }
+
+  /** Narrows to one airline; once more, and all are shown again. */
+  #choose({ carrier }: CarrierDelays): void {
+    this.narrow({ carrier: carrier === this.picks.carrier ? '' : carrier });
   }
 
   #sortBy(column: Column): void {
@@ -180,7 +174,7 @@ export class CarriersPanel extends Asking<Rows<CarrierDelays>> {
     this.#leaving = new AbortController();
     const { signal } = this.#leaving;
     const asked = Array.from({ length: CROWD }, () =>
-      this.requests.ask<Rows<CarrierDelays>>(this.plane, 'delays_by_carrier', this.params(), { signal }),
+      this.desk.asker.ask<Rows<CarrierDelays>>('delays_by_carrier', this.params(), { signal }),
     );
     const answers = (await Promise.all(asked)).filter((answer) => answer !== null);
     if (signal.aborted) return;

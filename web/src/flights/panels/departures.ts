@@ -1,6 +1,5 @@
 import { css, html, nothing, type TemplateResult } from 'lit';
 import type { Airport, Departure, Rows } from '../asking/operations.js';
-import { ORIGINS, type Origin } from '../asking/picks.js';
 import { Question } from '../asking/question.js';
 import { addDays, clock, dayName, delay } from '../look/format.js';
 import { shared, tables } from '../look/styles.js';
@@ -9,18 +8,15 @@ import { Asking } from './asking.js';
 /** One airport's departures of one day; a flight opens its details. */
 export class BoardPanel extends Asking<Rows<Departure>> {
   static override properties = {
-    home: {},
     step: { state: true },
     search: { state: true },
   };
-  /** The airport whose board is shown while none is picked. */
-  home: Origin = ORIGINS[0];
   /** Days after the first of the period. */
   step = 0;
   search = '';
   protected readonly question = new Question<Rows<Departure>>(this, 'origin_board');
   readonly #found = new Question<Rows<Airport>>(this, 'airports');
-  protected params = () => ({ origin: this.picks.origin || this.home, date: this.#day });
+  protected params = () => ({ origin: this.picks.origin || this.desk.home, date: this.#day });
 
   static override styles = [
     shared,
@@ -28,11 +24,8 @@ export class BoardPanel extends Asking<Rows<Departure>> {
     css`
       .tools {
         display: flex;
-        flex: 1 0 100%;
         flex-wrap: wrap;
         gap: 8px;
-        order: 1;
-        margin-top: 4px;
       }
       .days {
         display: flex;
@@ -60,9 +53,6 @@ export class BoardPanel extends Asking<Rows<Departure>> {
       input::placeholder {
         color: var(--soft);
         opacity: 1;
-      }
-      .scroll {
-        container-type: inline-size;
       }
       @container (max-width: 560px) {
         td.to .soft {
@@ -101,7 +91,12 @@ export class BoardPanel extends Asking<Rows<Departure>> {
 
   override render(): TemplateResult {
     const { origin } = this.params();
-    return this.frame(`Departures from ${origin}`, '', ({ rows }) => this.#table(rows), this.#tools());
+    const { dest } = this.picks;
+    return this.frame({
+      heading: `Departures from ${origin}${dest ? ` to ${dest}` : ''}`,
+      answer: ({ rows }) => this.#table(rows),
+      tools: this.#tools(),
+    });
   }
 
   #tools(): TemplateResult {
@@ -169,10 +164,12 @@ export class BoardPanel extends Asking<Rows<Departure>> {
 
   /** The rows to airports that the surface found for the search. */
   #shown(rows: readonly Departure[]): readonly Departure[] {
+    const { dest } = this.picks;
+    const there = dest ? rows.filter((row) => row.dest === dest) : rows;
     const found = this.#found.result;
-    if (this.search === '' || found === null) return rows;
+    if (this.search === '' || found === null) return there;
     const codes = new Set(found.rows.map((airport) => airport.faa));
-    return rows.filter((row) => codes.has(row.dest));
+    return there.filter((row) => codes.has(row.dest));
   }
 
   #walk(days: number): void {
@@ -182,7 +179,7 @@ export class BoardPanel extends Asking<Rows<Departure>> {
   #filter(event: InputEvent): void {
     this.search = (event.target as HTMLInputElement).value.trim();
     if (this.search === '') this.#found.leave();
-    else this.#found.ask(this.requests, this.plane, { search: this.search, limit: 200 });
+    else void this.#found.ask(this.desk.asker, { search: this.search, limit: 200 });
   }
 }
 

@@ -9,11 +9,17 @@ export class Panel extends LitElement {
   static override properties = {
     heading: {},
     hint: {},
+    who: {},
+    finding: { attribute: false },
     state: { attribute: false },
     answered: { type: Boolean },
   };
   heading = '';
   hint = '';
+  /** Whose answer it is, where more than one person asks. */
+  who = '';
+  /** What there is to see, in a sentence; null where nothing is said. */
+  finding: string | null = null;
   state: State | null = null;
   /** An answer is in view, perhaps of the question before. */
   answered = false;
@@ -24,20 +30,47 @@ export class Panel extends LitElement {
     css`
       :host {
         display: grid;
+        height: 100%;
+        min-width: 0;
       }
       section {
         display: flex;
         min-width: 0;
+        min-height: 0;
         flex-direction: column;
-        height: 100%;
-        padding: 16px 18px 18px;
+        padding: 14px 18px 18px;
       }
       header {
         display: flex;
+        align-items: baseline;
+        gap: 12px;
+        min-height: 24px;
+        margin-bottom: 8px;
+      }
+      .title {
+        display: flex;
+        flex: 1;
         flex-wrap: wrap;
-        align-items: center;
-        gap: 4px 12px;
-        margin-bottom: 12px;
+        align-items: baseline;
+        gap: 0 10px;
+        min-width: 0;
+      }
+      ::slotted([slot='tools']) {
+        margin-bottom: 10px;
+      }
+      .who {
+        padding: 1px 8px;
+        border-radius: 99px;
+        background: var(--sunk);
+        font-size: 12px;
+        font-weight: 550;
+      }
+      .finding {
+        min-height: 2.8em;
+        margin-bottom: 10px;
+        font-size: 14px;
+        line-height: 1.4;
+        text-wrap: pretty;
       }
       .hint {
         font-size: 13px;
@@ -45,16 +78,24 @@ export class Panel extends LitElement {
       .state {
         display: inline-flex;
         align-items: center;
+        align-self: start;
         gap: 5px;
-        margin-inline-start: auto;
         font-size: 13px;
         font-weight: 550;
         white-space: nowrap;
       }
       .body {
+        display: flex;
+        flex: 1;
+        flex-direction: column;
+        min-width: 0;
+        min-height: 0;
+      }
+      .place {
         display: grid;
         flex: 1;
-        min-width: 0;
+        grid-template: minmax(0, 1fr) / minmax(0, 1fr);
+        min-height: 0;
       }
       /* An answer that comes at once does not flicker. */
       .body.stale {
@@ -67,7 +108,7 @@ export class Panel extends LitElement {
         place-content: center;
         justify-items: center;
         gap: 8px;
-        min-height: 150px;
+        min-height: 0;
         padding: 12px;
         text-align: center;
         text-wrap: balance;
@@ -79,7 +120,7 @@ export class Panel extends LitElement {
       }
       .ghost {
         flex: 1;
-        min-height: 150px;
+        min-height: 0;
         border-radius: 10px;
         background: linear-gradient(100deg, var(--sunk) 40%, var(--line) 50%, var(--sunk) 60%) 0 0 / 300% 100%;
         animation: wait 1.8s linear infinite;
@@ -108,14 +149,20 @@ export class Panel extends LitElement {
     const { state } = this;
     const error = state?.name === 'error' ? state.error : null;
     return html`
-      <section aria-labelledby="heading" aria-busy=${state !== null && state.name !== 'done' && error === null}>
+      <section
+        aria-label=${this.who ? `${this.heading}, ${this.who}` : this.heading}
+        aria-busy=${state !== null && state.name !== 'done' && error === null}
+      >
         <header>
-          <h2 id="heading">${this.heading}</h2>
+          <div class="title">
+          <h2>${this.heading}</h2>
+          ${this.who ? html`<span class="who">${this.who}</span>` : nothing}
           ${this.hint ? html`<span class="hint soft">${this.hint}</span>` : nothing}
-          <slot name="tools"></slot>
+          </div>
           ${state ? this.#state(state) : nothing}
           <slot name="end"></slot>
         </header>
+        <slot name="tools"></slot>
         ${error ? this.#message(error) : this.#answer(state)}
       </section>
     `;
@@ -128,7 +175,12 @@ export class Panel extends LitElement {
 
   #answer(state: State | null): TemplateResult {
     if (!this.answered) return html`<div class="ghost"></div>`;
-    return html`<div class="body ${state?.name === 'done' ? '' : 'stale'}"><slot></slot></div>`;
+    return html`
+      <div class="body ${state?.name === 'done' ? '' : 'stale'}">
+        ${this.finding === null ? nothing : html`<p class="finding soft">${this.finding}</p>`}
+        <div class="place"><slot></slot></div>
+      </div>
+    `;
   }
 
   #message(error: PlaneError): TemplateResult {
