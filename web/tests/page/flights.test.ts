@@ -1,11 +1,28 @@
-import { createRequire } from 'node:module';
+import { readFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ORIGINS } from '../../src/flights/asking/picks.js';
+import { count, dayName } from '../../src/flights/look/format.js';
 import { FlightsPage, launch } from './browser.js';
 
-const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const WEEK = { from: '2013-07-01', to: '2013-07-07' };
+
+/** What each panel asks. */
+const PANELS = new Map([
+  ['overview', 'flights-overview'],
+  ['daily_traffic', 'flights-traffic'],
+  ['destinations', 'flights-destinations'],
+  ['punctuality', 'flights-punctuality'],
+  ['delays_by_carrier', 'flights-carriers'],
+  ['delays_by_hour', 'flights-hours'],
+  ['carrier_months', 'flights-carrier-months'],
+  ['delay_distribution', 'flights-distribution'],
+  ['weather_impact', 'flights-weather'],
+  ['aircraft', 'flights-aircraft'],
+  ['worst_days', 'flights-worst-days'],
+  ['origin_board', 'flights-board'],
+]);
+const QUESTIONS = PANELS.size + 1;
 
 let browser: Browser;
 let flights: FlightsPage;
@@ -23,21 +40,52 @@ afterEach(() => flights.close());
 const rows = (panel: string) => flights.page.locator(`${panel} tbody tr`);
 
 describe('the page', () => {
-  it('fills its table, its board and its charts with the whole year', async () => {
+  it('asks thirteen questions at once, over one stream, and shows all answers', async () => {
+    const streams: string[] = [];
+    flights.page.on('request', (request) => {
+      if (/\/stream\?/.test(request.url())) streams.push(request.url());
+    });
+    const open = await flights.openStreams();
     await flights.visit();
     await flights.settled();
+
+    const requests = await flights.requests();
+    expect(requests.map(({ operation }) => operation).toSorted()).toEqual(
+      [...PANELS.keys(), 'airlines'].toSorted(),
+    );
+    expect(requests.every(({ kind }) => ['done', 'hit', 'coalesced'].includes(kind))).toBe(true);
+    expect(await flights.page.locator('flights-requests').getByText('13 asked together').count()).toBe(1);
+    expect(streams.length).toBeGreaterThan(0);
+    expect(open.most()).toBe(1);
+    for (const panel of PANELS.values()) {
+      expect(await flights.page.locator(`${panel} flights-panel[answered]`).count(), panel).toBe(1);
+    }
 
     expect(await rows('flights-carriers').count()).toBe(16);
     const united = rows('flights-carriers').filter({ hasText: 'United Air Lines' });
     expect(await united.locator('td').first().textContent()).toBe('58,665');
     expect(await rows('flights-board').count()).toBeGreaterThan(100);
-    expect(await flights.colours('flights-traffic')).toBeGreaterThan(8);
-    expect(await flights.colours('flights-hours')).toBeGreaterThan(8);
+    for (const panel of ['flights-traffic', 'flights-hours', 'flights-distribution']) {
+      expect(await flights.colours(panel), panel).toBeGreaterThan(8);
+    }
     expect(await flights.page.locator('flights-traffic .plot').getAttribute('aria-label')).toMatch(
       /^336,776 flights on 365 days\./,
     );
+    expect(await flights.page.locator('flights-overview .value').first().textContent()).toBe('336,776');
+    expect(await flights.page.locator('flights-map circle').count()).toBe(101);
+    expect(await flights.page.locator('flights-destinations .unknown button').count()).toBe(4);
+    expect(await flights.page.locator('flights-carrier-months td[aria-label*="flight"]').count()).toBe(185);
+    expect(await rows('flights-worst-days').count()).toBe(10);
+    expect(await rows('flights-aircraft').count()).toBe(15);
     expect(flights.complaints).toEqual([]);
     await flights.shot('year');
+  });
+
+  it('keeps everything in its place while answers come', async () => {
+    const moved = await flights.movements();
+    await flights.visit(WEEK);
+    await flights.settled();
+    expect(await moved()).toBeLessThan(0.01);
   });
 
   it('asks again for other picks and keeps them in its address', async () => {
@@ -47,8 +95,8 @@ describe('the page', () => {
     await flights.page.getByRole('combobox', { name: 'Airline' }).selectOption('B6');
     await flights.settled();
 
-    const query = Object.fromEntries(new URL(flights.page.url()).searchParams);
-    expect(query).toMatchObject({ origin: 'JFK', carrier: 'B6', ...WEEK });
+    const picks = { origin: 'JFK', carrier: 'B6', ...WEEK };
+    expect(flights.picks()).toMatchObject(picks);
     expect(await flights.page.getByRole('heading', { name: 'Departures from JFK' }).count()).toBe(1);
     expect(await rows('flights-carriers').locator('visible=true').allTextContents()).toHaveLength(10);
 
@@ -105,7 +153,8 @@ describe('requests', () => {
     await flights.page.getByRole('button', { name: 'Ask again' }).click();
     await flights.settled();
     expect(await seen()).toEqual(expect.arrayContaining(['asking', 'queued', 'done']));
-    expect((await flights.requests()).slice(0, 5).map(({ kind }) => kind)).toEqual(Array(5).fill('done'));
+    const kinds = (await flights.requests()).slice(0, QUESTIONS).map(({ kind }) => kind);
+    expect(kinds).toEqual(Array(QUESTIONS).fill('done'));
   });
 
   it('are answered from the cache where an operation allows it, and only there', async () => {
@@ -113,16 +162,14 @@ describe('requests', () => {
     await flights.settled();
     await flights.page.getByRole('button', { name: 'Ask again' }).click();
     await flights.settled();
-    const kinds = Object.fromEntries(
-      (await flights.requests()).slice(0, 5).map((one) => [one.operation, one.kind]),
+    const kinds = new Map(
+      (await flights.requests()).slice(0, QUESTIONS).map(({ operation, kind }) => [operation, kind]),
     );
-    expect(kinds).toEqual({
-      airlines: 'hit',
-      daily_traffic: 'hit',
-      delays_by_hour: 'hit',
-      delays_by_carrier: 'done',
-      origin_board: 'done',
-    });
+    const run = ['delays_by_carrier', 'origin_board'];
+    expect(run.map((operation) => kinds.get(operation))).toEqual(['done', 'done']);
+    for (const operation of run) kinds.delete(operation);
+    expect([...new Set(kinds.values())]).toEqual(['hit']);
+    expect(kinds.size).toBe(QUESTIONS - run.length);
   });
 
   it('that are the same at the same time share one run', async () => {
@@ -158,10 +205,9 @@ describe('requests', () => {
   });
 
   it('beyond a person’s scope are refused, calmly', async () => {
-    const people = await flights.people();
-    const cleo = people.find(({ scope, staff }) => !staff && scope.length < ORIGINS.length);
-    const beyond = ORIGINS.find((origin) => !cleo?.scope.includes(origin)) ?? '';
-    await flights.visit({ user: cleo?.label ?? '', origin: beyond, ...WEEK });
+    const [, cleo] = await flights.pair();
+    const beyond = ORIGINS.find((origin) => !cleo.scope.includes(origin)) ?? '';
+    await flights.visit({ user: cleo.label, origin: beyond, ...WEEK });
     await flights.settled();
 
     const board = flights.page.locator('flights-board');
@@ -178,20 +224,220 @@ describe('requests', () => {
   });
 });
 
-describe('everybody', () => {
-  it.each(['light', 'dark'] as const)('can read it: %s', async (colorScheme) => {
-    await flights.close();
-    flights = await FlightsPage.open(browser, { colorScheme });
+describe('a closer look', () => {
+  it('at an airline is a click away, and Back leads out', async () => {
+    await flights.visit(WEEK);
+    await flights.settled();
+    const back = flights.page.getByRole('button', { name: 'Back' });
+    expect(await back.isDisabled()).toBe(true);
+    await flights.page.locator('flights-carriers').getByRole('button', { name: 'JetBlue Airways' }).click();
+    await flights.settled();
+    expect(flights.picks()).toEqual({ user: expect.any(String), carrier: 'B6', ...WEEK });
+    expect(await flights.page.getByRole('button', { name: 'No longer only JetBlue Airways' }).count()).toBe(
+      1,
+    );
+
+    await back.click();
+    await flights.settled();
+    expect(flights.picks()).not.toHaveProperty('carrier');
+    expect(await back.isDisabled()).toBe(true);
+  });
+
+  it('at a bad day shows its departures', async () => {
+    await flights.visit({ origin: 'EWR' });
+    await flights.settled();
+    const day = rows('flights-worst-days').getByRole('button').first();
+    const name = (await day.textContent()) ?? '';
+    await day.click();
+    await flights.settled();
+    const { from = '', to } = flights.picks();
+    expect(from).toBe(to);
+    expect(dayName(from)).toBe(name);
+    expect(await flights.page.locator('flights-board').getByRole('status').first().textContent()).toBe(name);
+    expect(await rows('flights-worst-days').count()).toBe(1);
+    await flights.shot('day');
+  });
+
+  it('at a destination narrows the departures, by mouse and by keyboard', async () => {
+    await flights.visit({ origin: 'EWR', ...WEEK });
+    await flights.settled();
+    const board = flights.page.locator('flights-board');
+    const circles = flights.page.locator('flights-map circle');
+    const boston = flights.page.getByRole('button', { name: /\(BOS\)/ });
+    await boston.dispatchEvent('click');
+    expect(flights.picks()).toMatchObject({ dest: 'BOS' });
+    expect(await board.getByRole('heading', { name: 'Departures from EWR to BOS' }).count()).toBe(1);
+    expect(new Set(await rows('flights-board').locator('.to').allTextContents()).size).toBe(1);
+    expect(await boston.getAttribute('aria-pressed')).toBe('true');
+
+    await circles.first().focus();
+    await flights.page.keyboard.press('ArrowRight');
+    await flights.page.keyboard.press('ArrowRight');
+    const third = (await circles.nth(2).getAttribute('aria-label')) ?? '';
+    expect(await circles.nth(2).evaluate((circle) => circle.matches(':focus'))).toBe(true);
+    expect(await flights.page.locator('flights-map .read').textContent()).toBe(third);
+    await flights.page.keyboard.press('Enter');
+    expect(flights.picks().dest).toBe(/\((\w{3})\)/.exec(third)?.[1]);
+    await flights.page.keyboard.press('Enter');
+    expect(flights.picks()).not.toHaveProperty('dest');
+  });
+
+  it('at an airline’s month is reached by the arrow keys', async () => {
+    await flights.visit();
+    await flights.settled();
+    const cells = flights.page.locator('flights-carrier-months td[role=gridcell]');
+    await cells.first().press('ArrowRight');
+    await flights.page.keyboard.press('ArrowDown');
+    await flights.page.keyboard.press('Enter');
+    await flights.settled();
+    expect(flights.picks()).toMatchObject({ carrier: 'B6', from: '2013-02-01', to: '2013-02-28' });
+    expect(await flights.page.getByRole('combobox', { name: 'Period' }).inputValue()).toBe('1');
+  });
+
+  it('at a day of the chart is picked by mouse and by keyboard', async () => {
+    await flights.visit(WEEK);
+    await flights.settled();
+    const plot = flights.page.locator('flights-traffic .plot');
+    await plot.press('Home');
+    await flights.page.keyboard.press('ArrowRight');
+    await flights.page.keyboard.press('Enter');
+    expect(flights.picks()).toMatchObject({ from: '2013-07-02', to: '2013-07-02' });
+    await flights.page.goBack();
+    await flights.settled();
+    await plot.click();
+    expect(flights.picks()).toMatchObject({ from: '2013-07-04', to: '2013-07-04' });
+  });
+});
+
+describe('two people', () => {
+  it('see their own answers to the same questions, side by side', async () => {
+    const [ada, cleo] = await flights.pair();
+    await flights.visit({ user: ada.label });
+    await flights.settled();
+    await flights.page.getByRole('combobox', { name: 'Side by side with' }).selectOption(cleo.label);
+    await flights.settled();
+
+    expect(flights.picks()).toEqual({ user: ada.label, beside: cleo.label });
+    const figures = flights.page.locator('flights-overview .value:first-of-type');
+    const first = flights.page.locator('flights-overview .tile:first-child .value');
+    expect(await figures.count()).toBe(12);
+    const [all, some] = (await first.allTextContents()).map((text) => Number(text.replaceAll(',', '')));
+    expect(all).toBe(336_776);
+    expect(some).toBeGreaterThan(0);
+    expect(some).toBeLessThan(all ?? 0);
+    for (const panel of ['traffic', 'destinations', 'punctuality', 'carriers']) {
+      expect(await flights.page.locator(`flights-${panel}`).count(), panel).toBe(2);
+    }
+    const united = rows('flights-carriers').filter({ hasText: 'United Air Lines' });
+    const [hers, his] = await united.locator('td:nth-child(2)').allTextContents();
+    expect(hers).not.toBe(his);
+    expect(flights.complaints).toEqual([]);
+    await flights.shot('side-by-side');
+
+    await flights.page.reload();
+    await flights.settled();
+    expect(await flights.page.locator('flights-overview').count()).toBe(2);
+  });
+
+  it('are refused each for their own part', async () => {
+    const [ada, cleo] = await flights.pair();
+    const beyond = ORIGINS.find((origin) => !cleo.scope.includes(origin)) ?? '';
+    await flights.visit({ user: ada.label, beside: cleo.label, origin: beyond, ...WEEK });
+    await flights.settled();
+    const overviews = flights.page.locator('flights-overview');
+    expect(await overviews.nth(0).locator('.value').count()).toBe(6);
+    expect(await overviews.nth(1).getByText('Not yours to see').count()).toBe(1);
+  });
+});
+
+describe('files', () => {
+  it('of flights come as CSV, as many rows as were promised', async () => {
+    await flights.visit({ origin: 'LGA', carrier: 'DL', ...WEEK });
+    await flights.settled();
+    const download = flights.page.waitForEvent('download');
+    await flights.page.getByRole('button', { name: 'CSV', exact: true }).click();
+    const file = await download;
+    expect(file.suggestedFilename()).toBe('flights-LGA-2013-07-01-2013-07-07.csv');
+    const lines = (await readFile(await file.path(), 'utf8')).trimEnd().split('\n');
+    expect(lines[0]?.split(',')).toEqual(
+      expect.arrayContaining(['carrier', 'flight', 'origin', 'dest', 'dep_delay']),
+    );
+    const said = flights.page.locator('flights-export').first().getByRole('status');
+    await said.getByText(/rows/).waitFor();
+    expect(await said.textContent()).toContain(`${count(lines.length - 1)} rows`);
+    const [delta] = await rows('flights-carriers')
+      .filter({ hasText: 'Delta' })
+      .locator('td')
+      .allTextContents();
+    expect(delta).toBe(count(lines.length - 1));
+    expect(flights.complaints).toEqual([]);
+    await flights.shot('csv');
+  });
+
+  it('of a month come as PDF', async () => {
     await flights.visit({ origin: 'JFK', ...WEEK });
     await flights.settled();
-    await flights.page.addScriptTag({ path: axe });
-    const violations = await flights.page.evaluate(async () => {
-      const run = (window as unknown as { axe: typeof import('axe-core') }).axe.run;
-      const { violations } = await run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] });
-      return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
-    });
-    expect(violations).toEqual([]);
-    await flights.shot(colorScheme);
+    const download = flights.page.waitForEvent('download');
+    await flights.page.getByRole('button', { name: 'Month as PDF: July' }).click();
+    const file = await download;
+    expect((await readFile(await file.path())).subarray(0, 5).toString()).toBe('%PDF-');
+    await flights.page
+      .locator('flights-export')
+      .last()
+      .getByText(/\d pages?/)
+      .waitFor();
+  });
+
+  it('are given up at once, and the edge is told', async () => {
+    await flights.visit();
+    await flights.settled();
+    await flights.page.route('**/stream?*', () => undefined);
+    await flights.page.getByRole('button', { name: 'CSV', exact: true }).click();
+    await flights.page.locator('flights-requests li[data-operation=flights_csv][data-kind=queued]').waitFor();
+    const told = flights.page.waitForRequest((request) => request.method() === 'DELETE');
+    await flights.page.getByRole('button', { name: 'Cancel CSV' }).click();
+    await told;
+    expect(await flights.page.getByRole('button', { name: 'CSV', exact: true }).count()).toBe(1);
+    const left = flights.page.locator('flights-requests li[data-operation=flights_csv]');
+    expect(await left.getAttribute('data-kind')).toBe('left');
+  });
+
+  it('that are not yours are refused in so many words', async () => {
+    const [, cleo] = await flights.pair();
+    const beyond = ORIGINS.find((origin) => !cleo.scope.includes(origin)) ?? '';
+    await flights.visit({ user: cleo.label, origin: beyond, ...WEEK });
+    await flights.settled();
+    await flights.page.getByRole('button', { name: 'CSV', exact: true }).click();
+    await flights.page
+      .locator('flights-export')
+      .getByText(`you may not see flights from ${beyond}`)
+      .waitFor();
+    expect(await flights.page.getByRole('button', { name: 'CSV', exact: true }).isEnabled()).toBe(true);
+  });
+});
+
+describe('everybody', () => {
+  it.each([
+    ['light', 1440, 'alone'],
+    ['dark', 1440, 'alone'],
+    ['light', 390, 'alone'],
+    ['dark', 390, 'alone'],
+    ['light', 1440, 'side by side'],
+    ['dark', 1440, 'refused'],
+  ] as const)('can read it: %s, %i wide, %s', async (colorScheme, width, how) => {
+    await flights.close();
+    flights = await FlightsPage.open(browser, { colorScheme, viewport: { width, height: 900 } });
+    const [ada, cleo] = await flights.pair();
+    const beyond = ORIGINS.find((origin) => !cleo.scope.includes(origin)) ?? '';
+    const who = {
+      alone: { user: ada.label },
+      'side by side': { user: ada.label, beside: cleo.label },
+      refused: { user: cleo.label, origin: beyond },
+    }[how];
+    await flights.visit({ ...who, ...WEEK });
+    await flights.settled();
+    expect(await flights.violations()).toEqual([]);
+    await flights.shot(`${colorScheme} ${width} ${how}`);
   });
 
   it('can read a chart’s values by the arrow keys', async () => {
@@ -214,6 +460,7 @@ describe('everybody', () => {
     await flights.visit(WEEK);
     await flights.settled();
     expect(await flights.page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+    expect(await flights.beyondTheirPanel()).toEqual([]);
     expect(await flights.colours('flights-traffic')).toBeGreaterThan(8);
     await flights.shot('phone');
   });
