@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { ORIGINS } from '../../src/flights/asking/picks.js';
 import type { Requests } from '../../src/flights/asking/requests.js';
 import type { Person } from '../../src/flights/page/people.js';
@@ -42,6 +42,9 @@ const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const shots = fileURLToPath(new URL('../../../.test/page/', import.meta.url));
 mkdirSync(shots, { recursive: true });
 
+/** A week of storms. */
+export const WEEK = { from: '2013-07-01', to: '2013-07-07' };
+
 /** The page in a browser, and what the tests ask of it. */
 export class FlightsPage {
   readonly page: Page;
@@ -71,6 +74,11 @@ export class FlightsPage {
     url.search = new URLSearchParams(picks).toString();
     await this.page.goto(url.href);
     await this.page.locator('flights-picks').waitFor();
+  }
+
+  /** The rows of a panel's table. */
+  rows(panel: string): Locator {
+    return this.page.locator(`${panel} tbody tr`);
   }
 
   async people(): Promise<Person[]> {

@@ -28,6 +28,9 @@ export interface ChartSeries {
   readonly text: (value: number | null) => string;
 }
 
+/** A curve over so few places has its points marked: it may be one alone. */
+const FEW = 31;
+
 /** A chart on a canvas, with its values read out under the cursor and by the arrow keys; fires `choose`. */
 export class Chart extends LitElement {
   static override properties = {
@@ -263,7 +266,7 @@ export class Chart extends LitElement {
       scale: 'minutes',
       stroke: ink,
       width: 2,
-      points: { show: false },
+      points: { show: this.data.places.length <= FEW, size: 6, fill: ink },
       spanGaps: true,
       ...dash,
     };

@@ -17,8 +17,9 @@ import { Common } from '../charts/common.js';
 import { shared } from '../look/styles.js';
 import { applyTheme, nextTheme, readTheme, type Theme } from '../look/theme.js';
 import type { Desk, Round } from '../panels/asking.js';
-import type { FlightPick } from '../panels/departures.js';
-import { loadPeople, NobodyError, type Person } from './people.js';
+import type { BoardPanel, FlightPick } from '../panels/departures.js';
+import { layout, pair, panels } from './layout.js';
+import { firstName, loadPeople, NobodyError, type Person } from './people.js';
 
 /** The whole page: loads the people, keeps the picks in the address, and gives every panel what it asks with. */
 export class Page extends LitElement {
@@ -51,6 +52,7 @@ export class Page extends LitElement {
 
   static override styles = [
     shared,
+    layout,
     css`
       :host {
         max-width: 1680px;
@@ -91,65 +93,6 @@ export class Page extends LitElement {
         gap: var(--gap);
         align-items: start;
       }
-      main {
-        display: grid;
-        grid-template-columns: repeat(12, minmax(0, 1fr));
-        gap: var(--gap);
-      }
-      /* Every panel has its height before its answer comes: nothing moves when it does. */
-      main > * {
-        grid-column: span 12;
-        height: var(--height);
-        min-width: 0;
-      }
-      main > .by {
-        height: auto;
-        min-height: 0;
-        font-size: 14px;
-      }
-      .by b {
-        display: block;
-        font-size: 18px;
-        letter-spacing: -0.01em;
-      }
-      flights-overview {
-        --height: 170px;
-      }
-      flights-overview.half {
-        --height: 262px;
-      }
-      flights-traffic {
-        --height: 280px;
-      }
-      flights-destinations,
-      flights-punctuality {
-        --height: 500px;
-      }
-      flights-carriers,
-      flights-hours {
-        --height: 480px;
-      }
-      flights-carrier-months,
-      flights-distribution {
-        --height: 500px;
-      }
-      flights-weather,
-      flights-aircraft {
-        --height: 372px;
-      }
-      flights-worst-days,
-      flights-board {
-        --height: 500px;
-      }
-      .seven {
-        grid-column: span 7;
-      }
-      .five {
-        grid-column: span 5;
-      }
-      .half {
-        grid-column: span 6;
-      }
       aside {
         position: sticky;
         top: 16px;
@@ -174,34 +117,6 @@ export class Page extends LitElement {
           position: static;
           order: -1;
           min-width: 0;
-        }
-      }
-      @media (max-width: 900px) {
-        main > * {
-          grid-column: span 12 !important;
-        }
-      }
-      @media (max-width: 640px) {
-        flights-overview,
-        flights-overview.half {
-          --height: 352px;
-        }
-        flights-carrier-months {
-          --height: 590px;
-        }
-        flights-weather {
-          --height: 410px;
-        }
-        flights-carriers,
-        flights-hours,
-        flights-distribution {
-          --height: 430px;
-        }
-        flights-destinations {
-          --height: 440px;
-        }
-        flights-punctuality {
-          --height: 380px;
         }
       }
     `,
@@ -249,8 +164,8 @@ export class Page extends LitElement {
         <flights-exports .asker=${asker} .picks=${picks}></flights-exports>
       </div>
       <div class="board">
-        <main @flight=${this.#open} @narrow=${pick}>
-          ${this.#other ? this.#pair(asker, this.#other) : this.#panels(this.#desk(asker))}
+        <main @flight=${this.#open} @narrow=${pick} @see=${this.#see}>
+          ${this.#other ? pair(this.#desk(asker), this.#desk(this.#other), picks) : panels(this.#desk(asker))}
         </main>
         <aside><flights-requests .requests=${this.#requests}></flights-requests></aside>
       </div>
@@ -261,37 +176,6 @@ export class Page extends LitElement {
           this.flight = null;
         }}
       ></flights-details>
-    `;
-  }
-
-  #panels(desk: Desk): TemplateResult {
-    return html`
-      <flights-overview .desk=${desk}></flights-overview>
-      <flights-traffic .desk=${desk}></flights-traffic>
-      <flights-destinations class="seven" .desk=${desk}></flights-destinations>
-      <flights-punctuality class="five" .desk=${desk}></flights-punctuality>
-      <flights-carriers class="seven" .desk=${desk}></flights-carriers>
-      <flights-hours class="five" .desk=${desk}></flights-hours>
-      <flights-carrier-months class="seven" .desk=${desk}></flights-carrier-months>
-      <flights-distribution class="five" .desk=${desk}></flights-distribution>
-      <flights-weather class="five" .desk=${desk}></flights-weather>
-      <flights-aircraft class="seven" .desk=${desk}></flights-aircraft>
-      <flights-worst-days class="five" .desk=${desk}></flights-worst-days>
-      <flights-board class="seven" .desk=${desk}></flights-board>
-    `;
-  }
-
-  /** The same questions, asked by two people: their answers stand side by side. */
-  #pair(one: Asker, other: Asker): TemplateResult {
-    const desks = [this.#desk(one), this.#desk(other)];
-    const { user, beside } = this.picks;
-    return html`
-      ${[user, beside].map((label) => html`<p class="half by soft"><b>${firstName(label)}</b> ${about(label)}</p>`)}
-      ${desks.map((desk) => html`<flights-overview class="half" .desk=${desk}></flights-overview>`)}
-      ${desks.map((desk) => html`<flights-traffic class="half" .desk=${desk}></flights-traffic>`)}
-      ${desks.map((desk) => html`<flights-destinations class="half" .desk=${desk}></flights-destinations>`)}
-      ${desks.map((desk) => html`<flights-punctuality class="half" .desk=${desk}></flights-punctuality>`)}
-      ${desks.map((desk) => html`<flights-carriers class="half" .desk=${desk}></flights-carriers>`)}
     `;
   }
 
@@ -379,6 +263,12 @@ export class Page extends LitElement {
     void this.#airlines.ask(asker, {}, fresh);
   }
 
+  #see(): void {
+    const board = this.renderRoot.querySelector<BoardPanel>('flights-board');
+    board?.scrollIntoView({ block: 'center' });
+    board?.renderRoot.querySelector<HTMLElement>('.scroll')?.focus();
+  }
+
   #open(event: CustomEvent<FlightPick>): void {
     this.flight = event.detail;
   }
@@ -387,14 +277,4 @@ export class Page extends LitElement {
     this.theme = nextTheme(this.theme);
     applyTheme(this.theme);
   }
-}
-
-/** "Cleo (northwind: LGA)" → "Cleo". */
-function firstName(label: string): string {
-  return label.split(' ')[0] ?? label;
-}
-
-/** "Cleo (northwind: LGA)" → "northwind: LGA". */
-function about(label: string): string {
-  return /\((.*)\)/.exec(label)?.[1] ?? '';
 }

@@ -38,3 +38,8 @@ function isPerson(value: unknown): value is Person {
   const texts = [label, token, client].every((text) => typeof text === 'string' && text !== '');
   return texts && Array.isArray(scope) && typeof staff === 'boolean';
 }
+
+/** "Cleo (northwind: LGA)" → "Cleo". */
+export function firstName(label: string): string {
+  return label.split(' ')[0] ?? label;
+}

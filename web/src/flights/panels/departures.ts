@@ -91,9 +91,10 @@ export class BoardPanel extends Asking<Rows<Departure>> {
 
   override render(): TemplateResult {
     const { origin } = this.params();
-    const { dest } = this.picks;
+    const { carrier, dest } = this.picks;
     return this.frame({
       heading: `Departures from ${origin}${dest ? ` to ${dest}` : ''}`,
+      hint: carrier ? `of ${carrier} only` : '',
       answer: ({ rows }) => this.#table(rows),
       tools: this.#tools(),
     });
@@ -162,14 +163,17 @@ export class BoardPanel extends Asking<Rows<Departure>> {
     return { carrier, flight, date: this.#day };
   }
 
-  /** The rows to airports that the surface found for the search. */
+  /** The rows of the picked airline, to the picked destination, and to airports that the surface found for the search. */
   #shown(rows: readonly Departure[]): readonly Departure[] {
-    const { dest } = this.picks;
-    const there = dest ? rows.filter((row) => row.dest === dest) : rows;
-    const found = this.#found.result;
-    if (this.search === '' || found === null) return there;
-    const codes = new Set(found.rows.map((airport) => airport.faa));
-    return there.filter((row) => codes.has(row.dest));
+    const { carrier, dest } = this.picks;
+    const found = this.search === '' ? null : this.#found.result;
+    const codes = found && new Set(found.rows.map((airport) => airport.faa));
+    return rows.filter(
+      (row) =>
+        (carrier === '' || row.carrier === carrier) &&
+        (dest === '' || row.dest === dest) &&
+        (codes === null || codes.has(row.dest)),
+    );
   }
 
   #walk(days: number): void {

@@ -29,6 +29,9 @@ export class DestinationsPanel extends Asking<Rows<Destination>> {
       flights-map {
         flex: 1;
       }
+      .see {
+        margin-inline-start: auto;
+      }
       .unknown {
         display: flex;
         flex-wrap: wrap;
@@ -79,9 +82,15 @@ export class DestinationsPanel extends Asking<Rows<Destination>> {
               ${row.faa} ${count(row.flights)}
             </button>`,
           )}
+          ${this.picks.dest && !this.picks.beside ? html`<button class="plain link see" @click=${this.#see}>See the departures to ${this.picks.dest}</button>` : nothing}
         </p>
       </div>
     `;
+  }
+
+  /** The departures stand further down. */
+  #see(): void {
+    this.dispatchEvent(new CustomEvent('see', { bubbles: true, composed: true }));
   }
 
   /** Narrows to one destination; once more, and all are shown again. */

@@ -6,7 +6,7 @@ import type { ChartData } from '../charts/chart.js';
 import { count, percent } from '../look/format.js';
 import { shared } from '../look/styles.js';
 import { Asking, memo, NOTHING_FLEW } from './asking.js';
-import { chart } from './flights-and-delay.js';
+import { chart } from './charted.js';
 
 /** Later than this many minutes is late. */
 const LATE = 15;

@@ -6,7 +6,7 @@ import type { ChartData } from '../charts/chart.js';
 import { mins } from '../look/format.js';
 import { shared } from '../look/styles.js';
 import { Asking, memo, most, NOTHING_FLEW } from './asking.js';
-import { chart, flightsAndDelay } from './flights-and-delay.js';
+import { chart, flightsAndDelay } from './charted.js';
 
 /** How the delay grows over the day, and what rain adds. */
 export class HoursPanel extends Asking<Rows<HourDelays>> {

@@ -101,7 +101,7 @@ function figures(row: Overview): TemplateResult {
     {
       name: 'Aircraft',
       value: count(row.aircraft),
-      note: row.aircraft > 0 ? `${count(Math.round(flew / row.aircraft))} flights each` : 'none known',
+      note: row.aircraft > 0 ? `${many(Math.round(flew / row.aircraft), 'flight')} each` : 'none known',
     },
     { name: 'Miles', value: brief(row.miles), note: around(row.miles) },
   ];

@@ -6,7 +6,7 @@ import type { ChartData } from '../charts/chart.js';
 import { count, dayName, many, mins, shortDay } from '../look/format.js';
 import { shared } from '../look/styles.js';
 import { Asking, memo, most } from './asking.js';
-import { chart, flightsAndDelay } from './flights-and-delay.js';
+import { chart, flightsAndDelay } from './charted.js';
 
 /** How much was flown, day by day, and how late it left; a day can be picked. */
 export class TrafficPanel extends Asking<Rows<DayTraffic>> {
