@@ -13,6 +13,7 @@ from flights.operations import (
     overview,
     punctuality,
     references,
+    reports,
     traffic,
     weather,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "overview",
     "punctuality",
     "references",
+    "reports",
     "surface",
     "traffic",
     "weather",

@@ -1,11 +1,13 @@
-"""Typesetting: a template beside this file, figures as JSON, a PDF out. Needs the extra `report`."""
+"""Typesetting: the template beside this file and figures become a PDF. Needs the extra `report`."""
 
 from __future__ import annotations
 
 import datetime as dt
 import importlib.util
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import orjson
 
@@ -25,7 +27,7 @@ def is_installed() -> bool:
     return importlib.util.find_spec("typst") is not None
 
 
-def typeset(figures: dict[str, object], made: dt.date) -> Document:
+def typeset(figures: Mapping[str, object], made: dt.date) -> Document:
     """Set the report; the same figures and date give the same bytes, on any machine.
 
     Takes a tenth of a second of a thread that nothing stops. The template takes the figures as
@@ -42,5 +44,4 @@ def typeset(figures: dict[str, object], made: dt.date) -> Document:
     midnight = dt.datetime.combine(made, dt.time(), dt.UTC)
     pdf = compiler.compile(format="pdf", timestamp=midnight, pdf_standards="ua-1")
     pages = orjson.loads(compiler.query("<pages>", field="value", one=True))
-    assert isinstance(pdf, bytes)
-    return Document(pdf, pages)
+    return Document(cast("bytes", pdf), pages)
