@@ -34,6 +34,12 @@ def origin_in_scope(params: AboutOrigin, envelope: Envelope) -> None:
         )
 
 
+def something_in_scope(params: AboutOrigin, envelope: Envelope) -> None:
+    """Gate of exports: who may see no origin at all is told so, rather than given an empty file."""
+    if not origins(envelope, params.origin):
+        raise HttpError(403, "NOTHING_TO_EXPORT", "you may not see flights from any origin")
+
+
 def origins(envelope: Envelope, wanted: Origin | None = None) -> list[Origin]:
     """The origins whose flights answer this caller: the one wanted, or all that are visible."""
     return [
