@@ -23,8 +23,8 @@ from ..support.processes import Process
 WEB = ROOT / "web"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 QUEUE = "surface-flights"
-PATIENCE = 180.0
-"""Seconds that the tests in the browser may take; on an idle machine they take 25."""
+PATIENCE = 420.0
+"""Seconds that the tests in the browser may take; on an idle machine they take 50."""
 
 
 def missing() -> str | None:

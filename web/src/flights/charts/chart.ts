@@ -29,7 +29,7 @@ export interface ChartSeries {
 }
 
 /** A curve over so few places has its points marked: it may be one alone. */
-const FEW = 31;
+const FEW = 10;
 
 /** A chart on a canvas, with its values read out under the cursor and by the arrow keys; fires `choose`. */
 export class Chart extends LitElement {

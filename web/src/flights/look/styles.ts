@@ -161,14 +161,6 @@ export const tables = css`
   tbody tr.picked {
     background: color-mix(in srgb, var(--accent) 12%, transparent);
   }
-  .bar {
-    display: inline-block;
-    width: 44px;
-    height: 8px;
-    margin-inline-end: 6px;
-    border-radius: 4px;
-    background: linear-gradient(var(--bar, var(--curve)) 0 0) 0 / var(--part) no-repeat var(--sunk);
-  }
   .right {
     text-align: end;
     font-variant-numeric: tabular-nums;

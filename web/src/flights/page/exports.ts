@@ -49,6 +49,9 @@ export class Export extends LitElement {
         height: 8px;
         accent-color: var(--accent);
       }
+      .said:empty {
+        display: none;
+      }
       .said {
         font-variant-numeric: tabular-nums;
       }
@@ -80,8 +83,9 @@ export class Export extends LitElement {
     const { state } = this.#question;
     const progress = state?.name === 'running' ? state.progress : null;
     const { done, total } = progress ?? {};
-    return total
-      ? html`<progress aria-label="Making ${this.label}" max=${total} .value=${done ?? 0}></progress>`
+    // Of nothing yet done a full stop at the left would say that it stands still.
+    return total && done
+      ? html`<progress aria-label="Making ${this.label}" max=${total} .value=${done}></progress>`
       : html`<progress aria-label="Making ${this.label}"></progress>`;
   }
 

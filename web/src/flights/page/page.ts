@@ -48,7 +48,7 @@ export class Page extends LitElement {
   /** Asks for the column at the other's side. */
   #other: Asker | null = null;
   #common = new Common(() => this.requestUpdate());
-  readonly #returned = () => this.#show(readPicks(location.search));
+  readonly #returned = () => this.#asker && this.#show(readPicks(location.search));
 
   static override styles = [
     shared,

@@ -2,6 +2,7 @@ import { css, html, type TemplateResult } from 'lit';
 import type { AircraftModel, Rows } from '../asking/operations.js';
 import { carrierPeriod } from '../asking/picks.js';
 import { Question } from '../asking/question.js';
+import { barred, bars } from '../look/bars.js';
 import { count, mins } from '../look/format.js';
 import { shared, tables } from '../look/styles.js';
 import { Asking, nothingFlew } from './asking.js';
@@ -14,6 +15,7 @@ export class AircraftPanel extends Asking<Rows<AircraftModel>> {
   static override styles = [
     shared,
     tables,
+    bars,
     css`
       .bar {
         --bar: var(--bars);
@@ -66,9 +68,7 @@ function table(rows: readonly AircraftModel[]): TemplateResult {
               <th scope="row" title=${`${row.manufacturer} ${row.model}`}>
                 ${row.model} <span class="soft">${maker(row.manufacturer)}</span>
               </th>
-              <td class="right">
-                <i class="bar" style="--part:${(100 * row.flights) / all}%"></i>${count(row.flights)}
-              </td>
+              <td class="right">${barred(row.flights / all, count(row.flights))}</td>
               <td class="right">${count(row.aircraft)}</td>
               <td class="right">${count(row.seats)}</td>
               <td class="right">${mins(row.mean_age)}</td>

@@ -2,6 +2,7 @@ import { css, html, type TemplateResult } from 'lit';
 import type { CarrierDelays, Rows } from '../asking/operations.js';
 import { period } from '../asking/picks.js';
 import { Question } from '../asking/question.js';
+import { barred, bars } from '../look/bars.js';
 import { airlineName, count, mins, percent } from '../look/format.js';
 import { shared, tables } from '../look/styles.js';
 import { Asking, nothingFlew } from './asking.js';
@@ -34,10 +35,12 @@ export class CarriersPanel extends Asking<Rows<CarrierDelays>> {
   static override styles = [
     shared,
     tables,
+    bars,
     css`
       .code {
         display: inline-block;
         min-width: 2.2em;
+        text-align: start;
         color: var(--soft);
         font: 500 13px var(--mono);
       }
@@ -125,9 +128,7 @@ export class CarriersPanel extends Asking<Rows<CarrierDelays>> {
                 </th>
                 <td class="right">${count(row.flights)}</td>
                 <td class="right">${percent(row.cancelled, row.flights)}</td>
-                <td class="right">
-                  <i class="bar" style="--part:${Math.max(0, (100 * (row.mean_delay ?? 0)) / worst)}%"></i>${mins(row.mean_delay)}
-                </td>
+                <td class="right">${barred((row.mean_delay ?? 0) / worst, mins(row.mean_delay))}</td>
                 <td class="right">${mins(row.median_delay)}</td>
                 <td class="right">${mins(row.p90_delay)}</td>
               </tr>`,

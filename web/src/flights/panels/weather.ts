@@ -2,6 +2,7 @@ import { css, html, type TemplateResult } from 'lit';
 import type { Rows, WeatherImpact } from '../asking/operations.js';
 import { carrierPeriod } from '../asking/picks.js';
 import { Question } from '../asking/question.js';
+import { barred, bars } from '../look/bars.js';
 import { count, mins, percent } from '../look/format.js';
 import { shared, tables } from '../look/styles.js';
 import { Asking, most, NOTHING_FLEW, nothingFlew } from './asking.js';
@@ -9,6 +10,8 @@ import { Asking, most, NOTHING_FLEW, nothingFlew } from './asking.js';
 /** The condition that the others are held against. */
 const FAIR = 'clear';
 const FEW = 20;
+
+const ADJECTIVES: Readonly<Record<string, string>> = { rain: 'raining', fog: 'foggy', wind: 'windy' };
 
 /** What the weather does to departures: one row a condition. */
 export class WeatherPanel extends Asking<Rows<WeatherImpact>> {
@@ -18,6 +21,7 @@ export class WeatherPanel extends Asking<Rows<WeatherImpact>> {
   static override styles = [
     shared,
     tables,
+    bars,
     css`
       th[scope='row']::first-letter {
         text-transform: uppercase;
@@ -71,9 +75,7 @@ function table(rows: readonly WeatherImpact[]): TemplateResult {
               <th scope="row">${row.condition}</th>
               <td class="right">${count(row.flights)}</td>
               <td class="right">${percent(row.cancelled, row.flights)}</td>
-              <td class="right">
-                <i class="bar" style="--part:${(100 * Math.max(0, row.mean_delay ?? 0)) / worst}%"></i>${mins(row.mean_delay)}
-              </td>
+              <td class="right">${barred((row.mean_delay ?? 0) / worst, mins(row.mean_delay))}</td>
               <td class="right">${mins(row.p90_delay)}</td>
             </tr>`,
           )}
@@ -89,7 +91,7 @@ function words(rows: readonly WeatherImpact[]): string {
   const known = rows.filter(({ condition, flights }) => condition !== 'unknown' && flights >= FEW);
   const worst = most(known, ({ mean_delay }) => mean_delay);
   if (!worst) return 'Too few flights to tell.';
-  const than =
-    fair && fair !== worst && fair.mean_delay !== null ? `, ${mins(fair.mean_delay)} under a clear sky` : '';
-  return `In ${worst.condition} flights left ${mins(worst.mean_delay)} min late on average${than}.`;
+  const when =
+    fair && fair !== worst && fair.mean_delay !== null ? ` When clear: ${mins(fair.mean_delay)}.` : '';
+  return `Worst when ${ADJECTIVES[worst.condition] ?? worst.condition}: ${mins(worst.mean_delay)} min late on average.${when}`;
 }

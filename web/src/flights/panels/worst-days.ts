@@ -2,6 +2,7 @@ import { css, html, type TemplateResult } from 'lit';
 import type { Rows, WorstDay } from '../asking/operations.js';
 import { carrierPeriod } from '../asking/picks.js';
 import { Question } from '../asking/question.js';
+import { barred, bars } from '../look/bars.js';
 import { count, dayName, mins, percent } from '../look/format.js';
 import { shared, tables } from '../look/styles.js';
 import { Asking, NOTHING_FLEW, nothingFlew } from './asking.js';
@@ -14,10 +15,8 @@ export class WorstDaysPanel extends Asking<Rows<WorstDay>> {
   static override styles = [
     shared,
     tables,
+    bars,
     css`
-      th .bar {
-        width: 60px;
-      }
       @container (max-width: 400px) {
         .bar,
         :is(th, td):nth-child(5) {
@@ -46,7 +45,7 @@ export class WorstDaysPanel extends Asking<Rows<WorstDay>> {
           <thead>
             <tr>
               <th scope="col">Day</th>
-              <th scope="col" class="right">Late or cancelled</th>
+              <th scope="col" class="right" title="Late or cancelled">Late</th>
               <th scope="col" class="right">Cancelled</th>
               <th scope="col" class="right">Mean</th>
               <th scope="col" class="right">Flights</th>
@@ -60,9 +59,7 @@ export class WorstDaysPanel extends Asking<Rows<WorstDay>> {
                 <th scope="row">
                   <button class="plain link" @click=${() => this.narrow({ from: row.date, to: row.date })}>${dayName(row.date)}</button>
                 </th>
-                <td class="right">
-                  <i class="bar" style="--part:${(100 * row.late) / row.flights}%"></i>${percent(row.late, row.flights)}
-                </td>
+                <td class="right">${barred(row.late / row.flights, percent(row.late, row.flights))}</td>
                 <td class="right">${percent(row.cancelled, row.flights)}</td>
                 <td class="right">${mins(row.mean_delay)}</td>
                 <td class="right">${count(row.flights)}</td>
