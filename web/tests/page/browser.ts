@@ -141,14 +141,13 @@ export class FlightsPage {
     });
   }
 
-  /** Panels whose content is wider than they are. */
-  async beyondTheirPanel(): Promise<string[]> {
-    return this.page.locator('flights-panel').evaluateAll((panels) =>
-      panels.flatMap((panel) => {
-        const section = panel.shadowRoot?.querySelector('section');
-        return section && section.scrollWidth > section.clientWidth ? [section.ariaLabel ?? ''] : [];
-      }),
-    );
+  /** Panels and tables whose content is wider than they are. */
+  async tooWide(): Promise<string[]> {
+    return this.page
+      .locator('flights-panel section, .scroll')
+      .evaluateAll((boxes) =>
+        boxes.flatMap((box) => (box.scrollWidth > box.clientWidth ? [box.ariaLabel ?? box.className] : [])),
+      );
   }
 
   /** Resolves once nothing is being asked any more. */

@@ -8,13 +8,13 @@ export function barred(part: number, text: string): TemplateResult {
 export const bars = css`
   .bar {
     display: inline-block;
-    width: 44px;
+    width: 38px;
     height: 8px;
     border-radius: 4px;
     background: linear-gradient(var(--bar, var(--curve)) 0 0) 0 / var(--part) no-repeat var(--sunk);
   }
   .barred {
     display: inline-block;
-    min-width: 3.1em;
+    min-width: 3em;
   }
 `;
