@@ -90,7 +90,7 @@ class Deployment:
         self.server.crash()
 
     def hold_client(self) -> None:
-        """Whatever reads the client database waits until it is released, or PostgreSQL restarted."""
+        """Whatever reads the client database waits until it is released, or PostgreSQL restarts."""
         self._held = psycopg.connect(self.server.database_url(self._client))
         tables = self._held.execute(
             "select string_agg(oid::regclass::text, ', ') from pg_class"
