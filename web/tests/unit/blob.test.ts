@@ -219,17 +219,6 @@ describe('a result', () => {
     expect(edge.blobs.map(({ path }) => path)).toEqual(Array(2).fill('/api/flights/q/41/blob/3'));
   });
 
-  it('that only looks like a reference is the result', async () => {
-    const stored = {
-      blobRef: { blob: 3, contentType: 'application/json', filename: null, size: 9, whole: true },
-    };
-    edge.scripts = {
-      stream: (response) => void stream(response, doneEvent(JSON.stringify(stored))),
-      blob: (response) => problem(response, 404, { code: 'NOT_FOUND' }),
-    };
-    expect((await plane().query('note')).result).toEqual(stored);
-  });
-
   it('that was too large and has expired is an error', async () => {
     const whole = {
       blobRef: { blob: 3, contentType: 'application/json', filename: null, size: 9, whole: true },
