@@ -74,3 +74,10 @@ class Board(Params):
 
     origin: Origin
     date: Day
+
+
+class Month(Params):
+    """One month of 2013, at one origin or at all that the caller may see."""
+
+    month: Annotated[int, Field(ge=1, le=12, description="1 January … 12 December.")]
+    origin: Origin | None = None

@@ -11,7 +11,7 @@ from typing import Protocol, get_args
 from pgplane.errors import HttpError
 from pgplane.surface import Envelope
 
-from flights.models import Origin
+from flights.models import CarrierPeriod, Origin, Period
 
 ORIGINS: tuple[Origin, ...] = get_args(Origin)
 
@@ -34,6 +34,12 @@ def origin_in_scope(params: AboutOrigin, envelope: Envelope) -> None:
         )
 
 
+def something_in_scope(params: AboutOrigin, envelope: Envelope) -> None:
+    """Gate of exports: who may see no origin at all is told so, rather than given an empty file."""
+    if not origins(envelope, params.origin):
+        raise HttpError(403, "NOTHING_TO_EXPORT", "you may not see flights from any origin")
+
+
 def origins(envelope: Envelope, wanted: Origin | None = None) -> list[Origin]:
     """The origins whose flights answer this caller: the one wanted, or all that are visible."""
     return [
@@ -41,3 +47,13 @@ def origins(envelope: Envelope, wanted: Origin | None = None) -> list[Origin]:
         for origin in ORIGINS
         if envelope.sees(origin) and (wanted is None or origin == wanted)
     ]
+
+
+def chosen(params: Period, envelope: Envelope) -> dict[str, object]:
+    """A period as the named values of a query: `origins`, `first`, `last`, `carrier` (or None)."""
+    return {
+        "origins": origins(envelope, params.origin),
+        "first": params.from_,
+        "last": params.to,
+        "carrier": params.carrier if isinstance(params, CarrierPeriod) else None,
+    }

@@ -1,18 +1,20 @@
 """A whole plane that tests in another process can break: PostgreSQL, an edge, a worker, a wire.
 
 Clients reach the edge over the wire. Whoever wants something broken says so by HTTP, on loopback:
-`POST` to `control` + `/kill/edge`, say, is answered once it is done; `GET /state` tells what runs.
+`POST` to `control` + `/kill/edge`, say, is answered once it is done; `GET /state` tells what runs,
+`GET /waiting` how many queries wait for the client database that is held.
 """
 
 import asyncio
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from queue import Queue
 from threading import Thread
 
 import psycopg
 import uvicorn
+from psycopg.conninfo import conninfo_to_dict
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -29,8 +31,10 @@ LISTENERS = ("pgplane edge listener", "pgplane worker listener")
 class Deployment:
     """The processes, where they are reached, and what can be done to them: one method a deed."""
 
-    def __init__(self, server: Server, edge: Process, worker: Process) -> None:
+    def __init__(self, server: Server, client: str, edge: Process, worker: Process) -> None:
         self.server = server
+        self._client = client
+        self._held: psycopg.Connection | None = None
         self.edge = edge
         self.worker = worker
         self.port: int = edge.event("edge.started")["port"]
@@ -85,6 +89,35 @@ class Deployment:
         """No shutdown at all, and back through recovery."""
         self.server.crash()
 
+    def hold_client(self) -> None:
+        """Whatever reads the client database waits until it is released, or PostgreSQL restarts."""
+        self._held = psycopg.connect(self.server.database_url(self._client))
+        tables = self._held.execute(
+            "select string_agg(oid::regclass::text, ', ') from pg_class"
+            " where relkind = 'r' and relnamespace not in ("
+            "'pg_catalog'::regnamespace, 'information_schema'::regnamespace)"
+        ).fetchone()
+        assert tables is not None
+        self._held.execute(f"lock table {tables[0]}".encode())
+
+    def release_client(self) -> None:
+        """Let them read."""
+        if self._held is not None:
+            self._held.close()
+            self._held = None
+
+    def waiting(self) -> int:
+        """How many queries of the client database wait for that."""
+        url = self.server.database_url("postgres")
+        with psycopg.connect(url, autocommit=True) as connection:
+            found = connection.execute(
+                "select count(*) from pg_stat_activity"
+                " where datname = %s and wait_event_type = 'Lock'",
+                [self._client],
+            ).fetchone()
+        assert found is not None
+        return int(found[0])
+
     def drop_listen(self) -> None:
         """Break the connections that LISTEN, and no other."""
         with psycopg.connect(self.server.database_url("postgres"), autocommit=True) as connection:
@@ -117,6 +150,8 @@ def control(on: Deployment, line: Wire) -> Starlette:
         "/restart/postgres": on.restart_postgres,
         "/crash/postgres": on.crash_postgres,
         "/drop/listen": on.drop_listen,
+        "/hold/client": on.hold_client,
+        "/release/client": on.release_client,
     }
     on_the_wire = {
         "/wire/cut": line.cut,
@@ -143,7 +178,16 @@ def control(on: Deployment, line: Wire) -> Starlette:
     async def tell(_request: Request) -> Response:
         return JSONResponse(on.state() | {"connections": len(line)})
 
-    return Starlette(routes=[Route("/state", tell), Route("/{deed:path}", do, methods=["POST"])])
+    async def tell_waiting(_request: Request) -> Response:
+        return JSONResponse(await asyncio.to_thread(on.waiting))
+
+    return Starlette(
+        routes=[
+            Route("/state", tell),
+            Route("/waiting", tell_waiting),
+            Route("/{deed:path}", do, methods=["POST"]),
+        ]
+    )
 
 
 @contextmanager
@@ -153,6 +197,7 @@ def deployed(
     client_url: Callable[[Server], str],
     *edge_arguments: str,
     lease: str = "3 s",
+    worker_settings: Mapping[str, str] | None = None,
     **edge_settings: str,
 ) -> Iterator[Deployment]:
     """A plane of its own: `surface` as a worker takes it, `queue` its queue.
@@ -170,14 +215,16 @@ def deployed(
                 queue_url=for_role(url, "stage_edge"), **edge_settings,
             )
         )  # fmt: skip
+        reader = client_url(server)
         worker = stack.enter_context(
             Process(
                 "worker", surface,
-                queue=queue, queue_url=for_role(url, "stage_worker"),
-                client_url=client_url(server),
+                queue=queue, queue_url=for_role(url, "stage_worker"), client_url=reader,
+                **(worker_settings or {}),
             )
         )  # fmt: skip
-        deployment = Deployment(server, edge, worker)
+        deployment = Deployment(server, str(conninfo_to_dict(reader)["dbname"]), edge, worker)
+        stack.callback(deployment.release_client)
         with _in_a_thread(deployment):
             yield deployment
 

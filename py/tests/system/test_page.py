@@ -17,14 +17,16 @@ import pytest
 from flights.database import loader
 from flights.demo import identity, page
 
+from ..support.oracle import broken
 from ..support.postgres import ROOT, Server
 from ..support.processes import Process
+from ..support.stage import Deployment, deployed
 
 WEB = ROOT / "web"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 QUEUE = "surface-flights"
-PATIENCE = 180.0
-"""Seconds that the tests in the browser may take; on an idle machine they take 25."""
+PATIENCE = 420.0
+"""Seconds that the tests in the browser may take; on an idle machine they take 50."""
 
 
 def missing() -> str | None:
@@ -77,13 +79,43 @@ def page_url(
         yield f"http://127.0.0.1:{edge.event('edge.started')['port']}/"
 
 
-@pytest.mark.skipif(missing() is not None, reason=f"the page: {missing()}")
-@pytest.mark.timeout(PATIENCE + 60)
-def test_the_page_answers_in_a_browser(page_url: str) -> None:
+@pytest.fixture
+def stage(tmp_path: Path) -> Iterator[Deployment]:
+    """The same, on a stage where everything can be broken. What was asked there is answered."""
+    everybody = identity.people()
+
+    def load(server: Server) -> str:
+        admin = server.database_url("postgres")
+        return asyncio.run(
+            loader.ensure(admin, password="page", report=lambda _of, _part: None)
+        ).reader_url
+
+    with deployed(
+        "flights.operations:surface",
+        QUEUE,
+        load,
+        "--static",
+        str(page.assembled(tmp_path, everybody)),
+        worker_settings={"cache_entries": "0"},
+        jwt_key=everybody.public_key,
+        jwt_algorithms="ES256",
+        jwt_audience=identity.AUDIENCE,
+        jwt_issuer=identity.ISSUER,
+    ) as deployment:
+        yield deployment
+        with psycopg.connect(deployment.server.database_url("stage"), autocommit=True) as plane:
+            assert broken(plane) == []
+            unanswered = "select id from plane.jobs where status not in ('done', 'cancelled')"
+            assert plane.execute(unanswered).fetchall() == []
+
+
+def browse(script: str, **addresses: str) -> None:
+    """Run the tests of one npm script, with these addresses in PGPLANE_<name>_URL."""
+    named = {f"PGPLANE_{name.upper()}_URL": address for name, address in addresses.items()}
     vitest = subprocess.Popen(
-        ["npm", "run", "--silent", "test:page"],
+        ["npm", "run", "--silent", script],
         cwd=WEB,
-        env={**os.environ, "PGPLANE_PAGE_URL": page_url, "NO_COLOR": "1"},
+        env={**os.environ, **named, "NO_COLOR": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -95,3 +127,17 @@ def test_the_page_answers_in_a_browser(page_url: str) -> None:
         os.killpg(vitest.pid, signal.SIGKILL)
         said, _ = vitest.communicate()
     assert vitest.returncode == 0, said
+
+
+pytestmark = [
+    pytest.mark.skipif(missing() is not None, reason=f"the page: {missing()}"),
+    pytest.mark.timeout(PATIENCE + 60),
+]
+
+
+def test_the_page_answers_in_a_browser(page_url: str) -> None:
+    browse("test:page", page=page_url)
+
+
+def test_the_page_comes_through_faults(stage: Deployment) -> None:
+    browse("test:faults", page=stage.url + "/", stage=stage.control)

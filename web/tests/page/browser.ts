@@ -1,9 +1,11 @@
 import { existsSync, mkdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import type { Person } from '../../src/flights/people.js';
-import type { Requests } from '../../src/flights/requests.js';
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
+import { ORIGINS } from '../../src/flights/asking/picks.js';
+import type { Requests } from '../../src/flights/asking/requests.js';
+import type { Person } from '../../src/flights/page/people.js';
 
 const CANDIDATES = [
   '/usr/bin/chromium',
@@ -35,8 +37,13 @@ export function launch(): Promise<Browser> {
   return chromium.launch({ executablePath, args: FLAGS });
 }
 
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
 const shots = fileURLToPath(new URL('../../../.test/page/', import.meta.url));
 mkdirSync(shots, { recursive: true });
+
+/** A week of storms. */
+export const WEEK = { from: '2013-07-01', to: '2013-07-07' };
 
 /** The page in a browser, and what the tests ask of it. */
 export class FlightsPage {
@@ -69,8 +76,78 @@ export class FlightsPage {
     await this.page.locator('flights-picks').waitFor();
   }
 
+  /** The rows of a panel's table. */
+  rows(panel: string): Locator {
+    return this.page.locator(`${panel} tbody tr`);
+  }
+
   async people(): Promise<Person[]> {
     return (await this.page.request.get(new URL('users.json', pageUrl()).href)).json();
+  }
+
+  /** Somebody who sees every airport, and somebody of the same client who does not. */
+  async pair(): Promise<[Person, Person]> {
+    const people = await this.people();
+    const all = people.find(({ scope, staff }) => !staff && scope.length === ORIGINS.length);
+    const some = people.find(
+      ({ scope, staff, client }) => !staff && client === all?.client && scope.length < ORIGINS.length,
+    );
+    if (!all || !some) throw new Error('users.json has nobody with a narrower scope than another');
+    return [all, some];
+  }
+
+  /** What the address has picked. */
+  picks(): Record<string, string> {
+    return Object.fromEntries(new URL(this.page.url()).searchParams);
+  }
+
+  /** Counts the streams that are open to the edge; `most`: at the same time, so far. */
+  async openStreams(): Promise<{ most: () => number }> {
+    const protocol = await this.page.context().newCDPSession(this.page);
+    await protocol.send('Network.enable');
+    const open = new Set<string>();
+    let most = 0;
+    protocol.on('Network.responseReceived', ({ requestId, response }) => {
+      if (response.mimeType !== 'text/event-stream') return;
+      if (response.protocol !== 'http/1.1') throw new Error(`a stream over ${response.protocol}`);
+      open.add(requestId);
+      most = Math.max(most, open.size);
+    });
+    protocol.on('Network.loadingFinished', ({ requestId }) => open.delete(requestId));
+    protocol.on('Network.loadingFailed', ({ requestId }) => open.delete(requestId));
+    return { most: () => most };
+  }
+
+  /** Starts to add up how much of the page moves by itself; call the result to read it. */
+  async movements(): Promise<() => Promise<number>> {
+    await this.page.addInitScript(() => {
+      const moved = { by: 0 };
+      Object.assign(window, { moved });
+      new PerformanceObserver((list) => {
+        for (const shift of list.getEntries() as (PerformanceEntry & { value: number })[])
+          moved.by += shift.value;
+      }).observe({ type: 'layout-shift', buffered: true });
+    });
+    return () => this.page.evaluate(() => (window as unknown as { moved: { by: number } }).moved.by);
+  }
+
+  /** What WCAG 2.2 AA is not kept in, as far as axe sees. */
+  async violations(): Promise<string[]> {
+    await this.page.addScriptTag({ path: axe });
+    return this.page.evaluate(async () => {
+      const run = (window as unknown as { axe: typeof import('axe-core') }).axe.run;
+      const { violations } = await run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] });
+      return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
+    });
+  }
+
+  /** Panels and tables whose content is wider than they are. */
+  async tooWide(): Promise<string[]> {
+    return this.page
+      .locator('flights-panel section, .scroll')
+      .evaluateAll((boxes) =>
+        boxes.flatMap((box) => (box.scrollWidth > box.clientWidth ? [box.ariaLabel ?? box.className] : [])),
+      );
   }
 
   /** Resolves once nothing is being asked any more. */

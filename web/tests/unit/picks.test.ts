@@ -7,9 +7,17 @@ import {
   period,
   readPicks,
   writePicks,
-} from '../../src/flights/picks.js';
+} from '../../src/flights/asking/picks.js';
 
-const picked: Picks = { user: 'Ada', origin: 'JFK', carrier: 'B6', from: '2013-07-01', to: '2013-07-04' };
+const picked: Picks = {
+  user: 'Ada',
+  beside: 'Cleo',
+  origin: 'JFK',
+  carrier: 'B6',
+  dest: 'BOS',
+  from: '2013-07-01',
+  to: '2013-07-04',
+};
 
 describe('picks in the address', () => {
   it('come back as they were', () => {
@@ -17,7 +25,7 @@ describe('picks in the address', () => {
     expect(writePicks(EVERYTHING)).toBe('');
   });
 
-  it.each(['?origin=BOS', '?carrier=b6', '?from=2012-01-01', '?to=2013-02-31x', '?from=never'])(
+  it.each(['?origin=BOS', '?carrier=b6', '?dest=bos', '?from=2012-01-01', '?to=2013-02-31x', '?from=never'])(
     'fall back to everything for %s',
     (search) => expect(readPicks(search)).toEqual(EVERYTHING),
   );
@@ -41,6 +49,13 @@ describe('a change', () => {
   });
 });
 
+describe('a second person', () => {
+  it('never stands beside themselves', () => {
+    expect(change(picked, { beside: 'Ada' })).toEqual({ ...picked, beside: '' });
+    expect(change(picked, { user: 'Cleo' })).toEqual({ ...picked, user: 'Cleo', beside: '' });
+  });
+});
+
 describe('parameters', () => {
   it('leave out what stands for all', () => {
     expect(carrierPeriod(EVERYTHING)).toEqual({ from: '2013-01-01', to: '2013-12-31' });
@@ -51,5 +66,6 @@ describe('parameters', () => {
       to: '2013-07-04',
     });
     expect(period(picked)).not.toHaveProperty('carrier');
+    expect(Object.keys(carrierPeriod(picked))).toEqual(['origin', 'from', 'to', 'carrier']);
   });
 });

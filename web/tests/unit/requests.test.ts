@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Requests } from '../../src/flights/requests.js';
+import { Asker } from '../../src/flights/asking/asker.js';
+import { Requests } from '../../src/flights/asking/requests.js';
 import { accept, doneEvent, event, problem, stream } from './edge.js';
 import { edge, plane } from './harness.js';
 
@@ -48,5 +49,12 @@ describe('a request', () => {
     requests.addEventListener('change', () => requests.entries[0]?.kind === 'running' && left.abort());
     expect(await requests.ask(plane(), 'daily', {}, { signal: left.signal })).toBeNull();
     expect(requests.entries[0]).toMatchObject({ kind: 'left' });
+  });
+
+  it('tells who asked, where more than one does', async () => {
+    edge.scripts = { submit: accept('41'), stream: (response) => void stream(response, doneEvent('1')) };
+    const requests = new Requests();
+    expect((await new Asker(requests, plane(), 'Cleo').ask('daily', {}, { signal }))?.result).toBe(1);
+    expect(requests.entries[0]).toMatchObject({ operation: 'daily', who: 'Cleo', kind: 'done' });
   });
 });

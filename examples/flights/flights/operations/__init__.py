@@ -1,9 +1,36 @@
-"""The handlers, by noun. Importing this package registers all seven on the surface.
+"""The handlers, by noun. Importing this package registers all of them on the surface.
 
 pgplane worker flights.operations:surface
 """
 
-from flights.operations import delays, departures, references, traffic
+from flights.operations import (
+    aircraft,
+    carriers,
+    delays,
+    departures,
+    destinations,
+    exports,
+    overview,
+    punctuality,
+    references,
+    reports,
+    traffic,
+    weather,
+)
 from flights.surface import surface
 
-__all__ = ["delays", "departures", "references", "surface", "traffic"]
+__all__ = [
+    "aircraft",
+    "carriers",
+    "delays",
+    "departures",
+    "destinations",
+    "exports",
+    "overview",
+    "punctuality",
+    "references",
+    "reports",
+    "surface",
+    "traffic",
+    "weather",
+]

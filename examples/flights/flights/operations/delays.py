@@ -1,4 +1,4 @@
-"""How late flights leave: by airline and by hour of the day. Both read and sort a whole period."""
+"""How late flights leave: by airline, by hour of the day, and how many by how much."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from psycopg import AsyncConnection
 
 from flights.models import CarrierPeriod, Period
 from flights.rows import Row, fetch
-from flights.scope import origin_in_scope, origins
+from flights.scope import chosen, origin_in_scope
 from flights.surface import surface
 
 
@@ -36,11 +36,7 @@ async def delays_by_carrier(
         group by f.carrier, a.name
         order by count(*) desc, f.carrier
         """,
-        {
-            "origins": origins(envelope, params.origin),
-            "first": params.from_,
-            "last": params.to,
-        },
+        chosen(params, envelope),
     )
     return {"rows": rows}
 
@@ -74,11 +70,47 @@ async def delays_by_hour(
         group by f.hour
         order by f.hour
         """,
-        {
-            "origins": origins(envelope, params.origin),
-            "first": params.from_,
-            "last": params.to,
-            "carrier": params.carrier,
-        },
+        chosen(params, envelope),
+    )
+    return {"rows": rows}
+
+
+@surface.operation("delay_distribution", ttl_seconds=60, gates=[origin_in_scope])
+async def delay_distribution(
+    params: CarrierPeriod, envelope: Envelope, client: AsyncConnection[Any]
+) -> dict[str, list[Row]]:
+    """How many left with a delay from `from_minutes` up to below `to_minutes`; null is an open end.
+
+    All 19 bins are there, the empty ones too: they can be drawn as they come.
+    """
+    rows = await fetch(
+        client,
+        """
+        with edges as (
+            select array_agg(edge order by edge) as minutes
+            from (
+                select generate_series(-15, 60, 5) as edge
+                union all values (120), (240)
+            ) as all_edges
+        ),
+        counted as (
+            select width_bucket(f.dep_delay::int, e.minutes) as bin, count(*) as flights
+            from nyc.flights as f, edges as e
+            where f.origin = any(%(origins)s)
+                and f.date between %(first)s and %(last)s
+                and (%(carrier)s::text is null or f.carrier = %(carrier)s)
+                and f.dep_delay is not null
+            group by bin
+        )
+        select
+            e.minutes[b.bin] as from_minutes,
+            e.minutes[b.bin + 1] as to_minutes,
+            coalesce(c.flights, 0) as flights
+        from edges as e
+        cross join generate_series(0, cardinality(e.minutes)) as b (bin)
+        left join counted as c on c.bin = b.bin
+        order by b.bin
+        """,
+        chosen(params, envelope),
     )
     return {"rows": rows}

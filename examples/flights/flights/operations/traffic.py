@@ -9,7 +9,7 @@ from psycopg import AsyncConnection
 
 from flights.models import CarrierPeriod
 from flights.rows import Row, fetch
-from flights.scope import origin_in_scope, origins
+from flights.scope import chosen, origin_in_scope
 from flights.surface import surface
 
 
@@ -33,11 +33,6 @@ async def daily_traffic(
         group by f.date
         order by f.date
         """,
-        {
-            "origins": origins(envelope, params.origin),
-            "first": params.from_,
-            "last": params.to,
-            "carrier": params.carrier,
-        },
+        chosen(params, envelope),
     )
     return {"rows": rows}
