@@ -78,7 +78,7 @@ DELAY_DISTRIBUTION: LiteralString = """
 
 
 def board(people: People) -> Iterator[Question]:
-    """Each of the whole year; to be asked at the same moment, as the page asks them when it opens."""
+    """Each of the whole year; to be asked at the same moment, as the page does it."""
 
     def shown(operation: str, sql: LiteralString, words: str) -> Question:
         def first(rows: Rows) -> str:

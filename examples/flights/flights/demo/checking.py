@@ -31,11 +31,9 @@ class Checker:
 
     async def csv(self, query: LiteralString, values: Mapping[str, object]) -> bytes:
         """The rows of a statement, as PostgreSQL writes them in CSV."""
-        async with self._client.cursor() as cursor:
-            async with cursor.copy(
-                f"copy ({query}) to stdout (format csv, header)", values
-            ) as copy:
-                return b"".join([bytes(piece) async for piece in copy])
+        statement = f"copy ({query}) to stdout (format csv, header)"
+        async with self._client.cursor() as cursor, cursor.copy(statement, values) as copy:
+            return b"".join([bytes(piece) async for piece in copy])
 
     async def fault(self, question: Question, reply: Reply) -> str | None:
         """What is wrong with a reply; None where nothing is."""
