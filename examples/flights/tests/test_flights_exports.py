@@ -197,6 +197,25 @@ def test_text_is_never_markup() -> None:
     assert f"{TEXT} #] 1" in text
 
 
+@pytest.mark.parametrize("text", ["東京", "😀", "\0", "", "x" * 400])
+def test_no_text_breaks_a_report(text: str) -> None:
+    carrier = {**report()["carriers"][0], "name": text}
+    set_text = set_in(report(title=text, made_for=text, carriers=[carrier]))
+    assert "By airline" in set_text
+    assert "ZZ 1 0" in set_text
+
+
+def test_the_fonts_are_those_of_the_wheel_and_travel_along() -> None:
+    pdf = setting.typeset(report(), dt.date(2013, 2, 28)).pdf
+    page: Any = PdfReader(io.BytesIO(pdf)).pages[0]
+    fonts = page["/Resources"]["/Font"]
+    letters = [font.get_object()["/DescendantFonts"][0].get_object() for font in fonts.values()]
+    assert letters
+    for font in letters:
+        assert "LibertinusSerif" in font["/BaseFont"]
+        assert {"/FontFile2", "/FontFile3"} & set(font["/FontDescriptor"].get_object())
+
+
 def test_numbers_are_written_as_people_do() -> None:
     text = set_in(report())
     assert "−1,234.5 min median delay" in text
