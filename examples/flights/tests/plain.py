@@ -191,7 +191,7 @@ def condition(observed: dict[str, str] | None) -> str:
         return "freezing" if value["temp"] and float(value["temp"]) <= 32 else "rain"
     if float(observed["visib"]) < 3:
         return "fog"
-    windy = value["wind_speed"] is not None and 25 <= float(value["wind_speed"]) < 1000
+    windy = value["wind_speed"] is not None and float(value["wind_speed"]) >= 25
     gusty = value["wind_gust"] is not None and float(value["wind_gust"]) >= 35
     return "wind" if windy or gusty else "clear"
 

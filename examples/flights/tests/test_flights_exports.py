@@ -96,6 +96,10 @@ async def test_a_report_has_the_figures_of_the_other_operations(client: Client) 
     assert (kept.content_type, kept.filename) == ("application/pdf", "flights-all-2013-07.pdf")
     assert answer == {"pages": len(read(kept).pages), "file": kept.ref}
     assert kept.told == [(0, 3), (1, 3), (2, 3), (3, 3)]
+    made = read(kept).metadata
+    assert made is not None
+    assert made.title == "Flights in July 2013"
+    assert made.creation_date == dt.datetime(2013, 7, 31, tzinfo=dt.UTC)
 
     text = words(kept)
     assert "Flights in July 2013" in text

@@ -60,7 +60,7 @@ WEATHER_IMPACT: LiteralString = f"""
                     when precip > 0 and temp <= 32 then 'freezing'
                     when precip > 0 then 'rain'
                     when visib < 3 then 'fog'
-                    when wind_speed >= 25 and wind_speed < 1000 or wind_gust >= 35 then 'wind'
+                    when wind_speed >= 25 or wind_gust >= 35 then 'wind'
                     else 'clear' end as condition) as kind
      group by condition
      order by position(condition in 'clear wind fog rain freezing unknown')
