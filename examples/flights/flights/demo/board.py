@@ -43,13 +43,14 @@ CARRIER_MONTHS: LiteralString = f"""
       from nyc.flights join nyc.airlines using (carrier) group by 1, 2, 3 order by 1, 2
 """
 AIRCRAFT: LiteralString = f"""
-    select manufacturer, model, count(distinct tailnum) as aircraft, count(*) as flights, seats,
-           (select round(avg(2013 - p.year), 1)::float8 from nyc.planes p
-             where p.manufacturer = q.manufacturer and p.model = q.model
-               and p.tailnum in (select f.tailnum from nyc.flights f)) as mean_age,
-           {MEAN}
-      from nyc.flights join nyc.planes q using (tailnum)
-     group by manufacturer, model, seats order by 4 desc, 1, 2 limit 15
+    select manufacturer, model, aircraft, flights, seats, mean_age, mean_delay
+      from (select manufacturer, model, seats, count(*) as flights, {MEAN}
+              from nyc.flights join nyc.planes using (tailnum) group by 1, 2, 3) as flown
+      join (select manufacturer, model, count(*) as aircraft,
+                   round(avg(2013 - year), 1)::float8 as mean_age
+              from nyc.planes where tailnum in (select tailnum from nyc.flights)
+             group by 1, 2) as fleet using (manufacturer, model)
+     order by flights desc, 1, 2 limit 15
 """
 WEATHER_IMPACT: LiteralString = f"""
     select condition, count(*) as flights, {CANCELLED}, {MEAN}, {P90}
@@ -66,8 +67,9 @@ WEATHER_IMPACT: LiteralString = f"""
      order by position(condition in 'clear wind fog rain freezing unknown')
 """
 DELAY_DISTRIBUTION: LiteralString = """
+    with minutes as (select dep_delay, count(*) as n from nyc.flights group by dep_delay)
     select low as from_minutes, high as to_minutes, (
-               select count(*) from nyc.flights
+               select coalesce(sum(n), 0) from minutes
                 where dep_delay >= coalesce(low, -999) and dep_delay < coalesce(high, 9999)
            ) as flights
       from (select lag(edge) over (order by edge) as low, edge as high
