@@ -81,7 +81,7 @@ async def asked(edge: EdgeProcess, count: int) -> dict[int, str]:
 
 def claim(plane: Plane, count: int) -> list[tuple[int, int]]:
     """Claim so many jobs."""
-    return plane.look("select job_id, attempt from plane.claim(%s, 'tester', %s)", QUEUE, count)  # type: ignore[return-value]
+    return plane.look("select job_id, attempt from plane.claim(%s, 'tester', %s)", QUEUE, count)
 
 
 def complete(plane: Plane, jobs: list[tuple[int, int]]) -> None:

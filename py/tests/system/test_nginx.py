@@ -141,63 +141,6 @@ async def test_an_edge_that_is_told_to_end_takes_leave_through_nginx(
         assert await ending == 0
 
 
-@pytest.mark.parametrize("quiet", [True, False], ids=["deployed", "with errors logged"])
-async def test_no_log_has_a_ticket_or_a_token(
-    edge: EdgeProcess, plane: Plane, issuer: Issuer, tmp_path: Path, quiet: bool
-) -> None:
-    """The ways in which nginx comes to log an error about a stream: each has its address."""
-    token = issuer.token()
-    site = DEPLOYED.read_text()
-    if not quiet:
-        site = site.replace("error_log /dev/null emerg;", "")
-    with nginx(tmp_path, edge.port, site, limit_conn="pgplane_clients 4") as before:
-        async with client(before.url) as http:
-            asked = await ask(http, issuer)
-        path = asked["streamUrl"]
-        streams = [await RawStream.open(before.url, path) for _ in range(4)]
-        for stream in streams:
-            assert (await stream.event())[0] == "queued"
-        crowded = await RawStream.open(before.url, path)
-        assert crowded.status == 429
-        edge.process.kill()
-        for stream in streams:
-            with pytest.raises(EOFError):
-                await stream.event()
-        refused = await RawStream.open(before.url, path, Authorization=f"Bearer {token}")
-        assert refused.status == 502
-        for stream in (crowded, refused, *streams):
-            stream.close()
-        await until(lambda: before.access_log.count("/stream") >= 6)
-        logs = before.access_log + before.error_log + "".join(edge.process.said)
-    address, _, ticket = path.partition("?ticket=")
-    assert (ticket in logs) is not quiet
-    assert ("ticket=" in logs) is not quiet
-    assert token.split(".")[-1] not in logs
-    for status in (429, 502):
-        assert f'"GET {address}" {status} ' in logs
-
-
-@pytest.mark.parametrize("quiet", [True, False], ids=["deployed", "with errors logged"])
-async def test_no_log_has_a_ticket_when_nginx_is_out_of_connections(
-    edge: EdgeProcess, issuer: Issuer, tmp_path: Path, quiet: bool
-) -> None:
-    """That is an alert, which no level of a log but the very last leaves out."""
-    site = DEPLOYED.read_text()
-    if not quiet:
-        site = site.replace("error_log /dev/null emerg;", "error_log alert.log alert;")
-    with nginx(tmp_path, edge.port, site, connections=7) as before:
-        async with client(before.url) as http:
-            asked = await ask(http, issuer)
-        streams = [await RawStream.open(before.url, asked["streamUrl"]) for _ in range(3)]
-        assert [stream.status for stream in streams] == [200, 200, 500]
-        for stream in streams:
-            stream.close()
-        logs = before.access_log + before.error_log
-        if not quiet:
-            logs += (tmp_path / "alert.log").read_text()
-    assert ("ticket=" in logs) is not quiet
-
-
 async def test_heads_and_bodies_that_do_not_come_end_before_the_edge(
     before_slow: Nginx, plane: Plane, issuer: Issuer
 ) -> None:
