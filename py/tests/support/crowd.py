@@ -190,7 +190,7 @@ class Client:
                 if last is None and name in ("done", "error"):
                     return True
         except EOFError:
-            self._retry_ms = stream.retry_ms or self._retry_ms
+            self._retry_ms = [self._retry_ms, *stream.retries][-1]
             self._last_id = stream.last_id or self._last_id
             self._say("lost", self._retry_ms)
             return False

@@ -33,8 +33,8 @@ class RawStream:
         self.reader = reader
         self.writer = writer
         self.head = ""
-        self.retry_ms: int | None = None
-        """When to come back, as the server said last."""
+        self.retries: list[int] = []
+        """After how many milliseconds to come back, each time that the server said so."""
         self.last_id: str | None = None
         """The id of the last event that had one."""
         self._body = b""
@@ -71,10 +71,18 @@ class RawStream:
                 lines = (await self._block()).split("\n")
                 fields = dict(line.split(": ", 1) for line in lines if ": " in line)
                 if "retry" in fields:
-                    self.retry_ms = int(fields["retry"])
+                    self.retries.append(int(fields["retry"]))
                 self.last_id = fields.get("id", self.last_id)
                 if "event" in fields:
                     return fields["event"], fields["data"]
+
+    async def over(self) -> str:
+        """Read on until it is over; how: it `has ended`, or it `broke`."""
+        while True:
+            try:
+                await self.event()
+            except EOFError as error:
+                return str(error)
 
     async def _block(self) -> str:
         """What stands before the next empty line: an event, or a comment."""

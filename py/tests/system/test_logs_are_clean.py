@@ -5,7 +5,7 @@ Each test runs a second time with the errors of nginx logged, and finds tickets 
 
 import asyncio
 from collections.abc import Iterator
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from pathlib import Path
 
 import httpx2
@@ -56,13 +56,6 @@ class Visits:
     async def aclose(self) -> None:
         for visit in self._open:
             visit.close()
-
-
-async def to_the_end(stream: RawStream) -> None:
-    """Read a stream until it breaks."""
-    with suppress(EOFError):
-        while True:
-            await stream.event()
 
 
 def logs_in(folder: Path) -> str:
@@ -171,7 +164,7 @@ async def test_a_session_leaves_no_secret_in_any_log(
             await visit.briefly(stream, 429)
             edge.process.kill()
             for one in stay:
-                await to_the_end(one)
+                await one.over()
             for path in (stream, given["streamUrl"], many, f"{blob}?ticket={tickets['of blobs']}"):
                 await visit.briefly(path, 502, Authorization=ann["Authorization"])
             assert (await http.post(ASK, json=QUESTION, headers=ann)).status_code == 502
