@@ -5,8 +5,9 @@ Where nginx is missing it is skipped, and says what to do.
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from time import monotonic
 
 import httpx2
 import pytest
@@ -60,15 +61,22 @@ async def test_the_documents_show_the_file_that_is_tested() -> None:
 
 @pytest.mark.parametrize("site", [None, BARE], ids=["deployed", "bare"])
 async def test_events_arrive_one_by_one(
-    edge: EdgeProcess, plane: Plane, issuer: Issuer, tmp_path: Path, site: str | None
+    edge: EdgeProcess,
+    plane: Plane,
+    issuer: Issuer,
+    tmp_path: Path,
+    tell: Callable[[str], None],
+    site: str | None,
 ) -> None:
     with nginx(tmp_path, edge.port, site) as before:
         async with client(before.url) as http:
             asked = await ask(http, issuer)
+        began = monotonic()
         async with raw_stream(before.url, asked["streamUrl"]) as stream:
             assert stream.status == 200
             assert "text/event-stream" in stream.head
             assert (await stream.event())[0] == "queued"
+            first = monotonic() - began
             job = plane.claim()
             plane.look("select plane.report_progress(%s, %s, 1, 2, 'half')", *job)
             name, data = await stream.event()
@@ -81,6 +89,8 @@ async def test_events_arrive_one_by_one(
             assert (name, json.loads(data)["result"]) == ("done", {"rows": 3})
             with pytest.raises(EOFError):
                 await stream.event()
+    how = "bare proxy_pass" if site else "deployed"
+    tell(f"nginx, {how}: the first event of a stream after {first * 1000:.0f} ms")
 
 
 async def test_a_large_answer_is_whole(before: Nginx, plane: Plane, issuer: Issuer) -> None:
