@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from statistics import quantiles
@@ -79,21 +79,6 @@ async def asked(edge: EdgeProcess, count: int) -> dict[int, str]:
     return dict(accepted[number] for number in range(count))
 
 
-def claim(plane: Plane, count: int) -> list[tuple[int, int]]:
-    """Claim so many jobs."""
-    return plane.look("select job_id, attempt from plane.claim(%s, 'tester', %s)", QUEUE, count)
-
-
-def complete(plane: Plane, jobs: list[tuple[int, int]]) -> None:
-    """End these in one transaction, each with an answer of its own."""
-    job_ids, attempts = map(list, zip(*jobs, strict=True))
-    answers = [f'{{"of": {job_id}}}' for job_id in job_ids]
-    plane.look(
-        "select * from plane.complete_jobs(%s::bigint[], %s::integer[], %s::json[])",
-        job_ids, attempts, answers,
-    )  # fmt: skip
-
-
 def assert_answered(crowd: Crowd, followed: dict[int, int]) -> None:
     """Every client was told the answers of its own jobs, and of no others."""
     assert {job_id: told.client for job_id, told in crowd.told.items()} == followed
@@ -102,13 +87,25 @@ def assert_answered(crowd: Crowd, followed: dict[int, int]) -> None:
     assert crowd.given_up == []
 
 
-def connections(plane: Plane, name: str) -> list[tuple[Any, ...]]:
-    """Those of the edge by that name: pid, state, when their transaction began."""
-    return plane.look(
-        "select pid, state, xact_start from pg_stat_activity"
-        " where application_name = %s and datname = current_database()",
-        name,
-    )
+def connections(plane: Plane) -> dict[str, list[tuple[Any, ...]]]:
+    """All that the edge has, by their names: for each its state, and when its transaction began."""
+    found = defaultdict(list)
+    for name, *how in plane.look(
+        "select application_name, state, xact_start from pg_stat_activity"
+        " where usename = 'test_edge' and datname = current_database()"
+    ):
+        found[name].append(tuple(how))
+    return found
+
+
+def assert_few_connections(plane: Plane) -> int:
+    """One listens, and a few are pooled; how many."""
+    found = connections(plane)
+    assert found.keys() == {"pgplane edge listener", "pgplane edge"}
+    assert len(found["pgplane edge listener"]) == 1
+    pooled = len(found["pgplane edge"])
+    assert pooled <= POOL
+    return pooled
 
 
 def resident(edge: EdgeProcess) -> int:
@@ -132,7 +129,7 @@ def swept_since(plane: Plane, moment: Any) -> bool:
 
 async def told_after(plane: Plane, crowd: Crowd, job: tuple[int, int]) -> float:
     """End one job; seconds from its commit to the event."""
-    complete(plane, [job])
+    plane.complete_all([job])
     committed = monotonic()
     await crowd.until(lambda: job[0] in crowd.told)
     return crowd.told[job[0]].at - committed
@@ -156,20 +153,13 @@ async def test_two_thousand_streams_are_answered_by_one_edge(
     await until(lambda: swept_since(plane, now))
     full = resident(edge)
 
-    assert len(connections(plane, "pgplane edge listener")) == 1
-    pool = connections(plane, "pgplane edge")
-    assert 1 <= len(pool) <= POOL
-
-    def pool_is_idle() -> bool:
-        looked = connections(plane, "pgplane edge")
-        return all((state, began) == ("idle", None) for _, state, began in looked)
-
-    await until(pool_is_idle)
+    pooled = assert_few_connections(plane)
+    await until(lambda: set(connections(plane)["pgplane edge"]) == {("idle", None)})
     assert len(crowd.seen) - len(crowd.gone) == len(paths), "all of them are open still"
 
-    jobs = claim(plane, len(paths))
+    jobs = plane.claim_all()
     alone = [await told_after(plane, crowd, job) for job in jobs[:ALONE]]
-    complete(plane, jobs[ALONE:])
+    plane.complete_all(jobs[ALONE:])
     committed = monotonic()
     await crowd.until(lambda: len(crowd.gone) == len(paths))
     assert_answered(crowd, {job_id: client for client, job_id in enumerate(paths)})
@@ -178,7 +168,7 @@ async def test_two_thousand_streams_are_answered_by_one_edge(
     tell(
         f"2000 streams: {(full - empty) / len(paths):.1f} KiB of memory each"
         f" ({empty / 1024:.0f} MiB before, {full / 1024:.0f} MiB with all open);"
-        f" {len(pool)} pooled connections, idle; commit to event, one job at a time:"
+        f" {pooled} pooled connections, idle; commit to event, one job at a time:"
         f" {percentile(alone, 50)}, {percentile(alone, 95)}; {len(together)} in one transaction:"
         f" {percentile(together, 50)}, {percentile(together, 95)}"
     )
@@ -199,10 +189,10 @@ async def test_twenty_streams_tell_of_two_thousand_jobs(
             crowd.follow(client, edge.url, f"{ticket.json()['streamUrl']}&jobs={jobs}")
     await crowd.until(lambda: len(crowd.seen) == 2000)
     full = resident(edge)
-    assert len(connections(plane, "pgplane edge listener")) == 1
-    held = claim(plane, 2000)
+    assert_few_connections(plane)
+    held = plane.claim_all()
     alone = [await told_after(plane, crowd, job) for job in held[:ALONE]]
-    complete(plane, held[ALONE:])
+    plane.complete_all(held[ALONE:])
     await crowd.until(lambda: len(crowd.gone) == 20)
     assert_answered(crowd, {job_id: number // 100 for number, job_id in enumerate(job_ids)})
     assert (crowd.lost, crowd.refused) == ([], [])
@@ -225,7 +215,7 @@ async def test_a_thousand_clients_come_back_spread_when_their_edge_restarts(
     ended: str,
 ) -> None:
     paths = await asked(edge, 1000)
-    held = claim(plane, len(paths))
+    held = plane.claim_all()
     with nginx(tmp_path, edge.port, connections=4096) as before:
         for client, path in enumerate(paths.values()):
             crowd.follow(client, before.url, path, f"127.0.1.{1 + client // PER_ADDRESS}")
@@ -235,10 +225,10 @@ async def test_a_thousand_clients_come_back_spread_when_their_edge_restarts(
             edge.process.kill()
         else:
             assert await asyncio.to_thread(edge.process.terminate) == 0
-        complete(plane, held[:100])
+        plane.complete_all(held[:100])
         await asyncio.to_thread(edge.restart)
         await crowd.until(lambda: crowd.opened >= 2 * len(paths))
-        complete(plane, held[100:])
+        plane.complete_all(held[100:])
         await crowd.until(lambda: len(crowd.gone) == len(paths))
     assert_answered(crowd, {job_id: client for client, job_id in enumerate(paths)})
     assert len(crowd.lost) == len(paths)
