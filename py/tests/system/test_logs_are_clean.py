@@ -165,7 +165,8 @@ async def test_a_session_leaves_no_secret_in_any_log(
             edge.process.kill()
             for one in stay:
                 await one.over()
-            for path in (stream, given["streamUrl"], many, f"{blob}?ticket={tickets['of blobs']}"):
+            downloaded = f"{blob}?ticket={tickets['of blobs']}"
+            for path in (stream, ended_stream, given["streamUrl"], many, downloaded):
                 await visit.briefly(path, 502, Authorization=ann["Authorization"])
             assert (await http.post(ASK, json=QUESTION, headers=ann)).status_code == 502
             edge.restart()
