@@ -64,6 +64,23 @@ class Plane:
         )
         assert completed
 
+    def claim_all(self, surface: str = "flights") -> list[tuple[int, int]]:
+        """Claim whatever waits; ids and attempts, the oldest first."""
+        claimed = self.look(
+            "select job_id, attempt from plane.claim(%s, 'tester', 10000)", f"surface-{surface}"
+        )
+        return sorted((job_id, attempt) for job_id, attempt in claimed)
+
+    def complete_all(self, jobs: list[tuple[int, int]]) -> None:
+        """Finish claimed jobs in one transaction, each with its id as the result `{"of": id}`."""
+        job_ids, attempts = map(list, zip(*jobs, strict=True))
+        results = [f'{{"of": {job_id}}}' for job_id in job_ids]
+        completed = self.look(
+            "select completed from plane.complete_jobs(%s::bigint[], %s::integer[], %s::json[])",
+            *(job_ids, attempts, results),
+        )
+        assert set(completed) == {(True,)}
+
     def work(self, result: str, surface: str = "flights") -> None:
         """Claim the oldest job and finish it."""
         self.complete(self.claim(surface), result)

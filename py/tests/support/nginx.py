@@ -4,7 +4,7 @@ import os
 import shutil
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
@@ -79,12 +79,12 @@ class Nginx:
 @contextmanager
 def nginx(
     folder: Path,
-    edge: int,
+    edge: int | Sequence[int],
     site: str | None = None,
     connections: int = 512,
     **directives: str,
 ) -> Iterator[Nginx]:
-    """nginx on a free port before the edge at that one, with the deployed file or another.
+    """nginx on a free port before the edge there, or those, with the deployed file or another.
 
     `directives` take other values than the file gives them, as `client_body_timeout="1s"`.
     """
@@ -92,7 +92,11 @@ def nginx(
     assert program is not None
     port = free_port()
     text = site if site is not None else DEPLOYED.read_text()
-    text = _replaced(text, "127.0.0.1:8000", f"127.0.0.1:{edge}")
+    if isinstance(edge, int):
+        text = _replaced(text, "127.0.0.1:8000", f"127.0.0.1:{edge}")
+    else:
+        servers = "\n    ".join(f"server 127.0.0.1:{one};" for one in edge)
+        text = _replaced(text, "server 127.0.0.1:8000;", servers)
     text = _replaced(text, "listen 80", f"listen 127.0.0.1:{port}")
     for name, value in directives.items():
         (line,) = [line for line in text.splitlines() if line.split()[:1] == [name]]

@@ -33,18 +33,23 @@ class RawStream:
         self.reader = reader
         self.writer = writer
         self.head = ""
+        self.retries: list[int] = []
+        """After how many milliseconds to come back, each time that the server said so."""
+        self.last_id: str | None = None
+        """The id of the last event that had one."""
         self._body = b""
 
     @classmethod
-    async def connect(cls, url: str) -> Self:
-        """Connect, and say nothing yet."""
+    async def connect(cls, url: str, source: str | None = None) -> Self:
+        """Connect, perhaps from that address of loopback, and say nothing yet."""
         at = urlsplit(url)
-        return cls(*await asyncio.open_connection(at.hostname, at.port))
+        local = (source, 0) if source else None
+        return cls(*await asyncio.open_connection(at.hostname, at.port, local_addr=local))
 
     @classmethod
-    async def open(cls, url: str, path: str, **headers: str) -> Self:
+    async def open(cls, url: str, path: str, source: str | None = None, **headers: str) -> Self:
         """Send a GET and read the head of its answer."""
-        opened = await cls.connect(url)
+        opened = await cls.connect(url, source)
         try:
             opened.writer.write(get(path, **headers))
             async with asyncio.timeout(PATIENCE):
@@ -65,8 +70,19 @@ class RawStream:
             while True:
                 lines = (await self._block()).split("\n")
                 fields = dict(line.split(": ", 1) for line in lines if ": " in line)
+                if "retry" in fields:
+                    self.retries.append(int(fields["retry"]))
+                self.last_id = fields.get("id", self.last_id)
                 if "event" in fields:
                     return fields["event"], fields["data"]
+
+    async def over(self) -> str:
+        """Read on until it is over; how: it `has ended`, or it `broke`."""
+        while True:
+            try:
+                await self.event()
+            except EOFError as error:
+                return str(error)
 
     async def _block(self) -> str:
         """What stands before the next empty line: an event, or a comment."""
