@@ -19,7 +19,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bench.sales import QUERY, SCOPE
-from pgplane.client import rows_as_json
+from pgplane.client_database import rows_as_json
 from pgplane.session import Connection, register_raw_json
 
 POOL = 4

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
-from pgplane.client import write_csv
+from pgplane.client_database import write_csv
 from pgplane.surface import BlobRef, Envelope
 from psycopg import AsyncConnection
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from psycopg import AsyncConnection
 
-from pgplane import client
+from pgplane import client_database
 from pgplane.surface import Envelope, Params, Surface, Work
 from pgplane.worker.answers import Answer
 from pgplane.worker.cache import TtlCache
@@ -121,7 +121,7 @@ class Desk:
 @asynccontextmanager
 async def desk_of(worker_url: str, client_url: str) -> AsyncIterator[Desk]:
     """A desk that has registered what it answers, and does not work yet; the queue is there."""
-    async with client.pool(client_url, size=CONCURRENCY) as pool:
+    async with client_database.pool(client_url, size=CONCURRENCY) as pool:
         desk = Desk(worker_url, pool)
         await desk.register()
         try:
