@@ -53,9 +53,12 @@ class Kept:
         query: str,
         values: Sequence[object] | Mapping[str, object] | None,
         filename: str,
+        total: int | None = None,
     ) -> BlobRef:
+        self.progress(0, total)
         async with self.blob("text/csv", filename):
             await write_csv(client, query, values, self.write)
+        self.progress(self.content.count(b"\n") - 1, total)
         return self.ref
 
 

@@ -89,8 +89,11 @@ class Work(Protocol):
         query: str,
         values: Sequence[object] | Mapping[str, object] | None,
         filename: str,
+        total: int | None = None,
     ) -> BlobRef:
         """The rows of one SELECT as a CSV file (UTF-8, a header line), in constant memory.
+
+        `total`: how many rows there will be, as far as is known; progress is told in rows then.
 
         `values` for its `%s` or `%(name)s`, as for `client.execute`, and put in by this program:
         COPY binds none. A name of a table or column must not come from params.

@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from pgplane.edge.parts import Edge
+from pgplane.edge.edge import Edge
 
 from ..conftest import ClientDatabase
 from ..support.edges import ASK, Plane, until

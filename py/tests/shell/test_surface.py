@@ -109,6 +109,7 @@ class Told:
         query: str,
         values: Sequence[object] | Mapping[str, object] | None,
         filename: str,
+        total: int | None = None,
     ) -> BlobRef:
         self.csv.append((client, query, values, filename))
         return {"blobRef": {"blob": 1}}

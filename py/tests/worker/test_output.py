@@ -5,12 +5,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+import psycopg
 import pytest
 
 from pgplane.errors import Conflict, Unavailable
 from pgplane.worker import output as module
 from pgplane.worker.output import PIECE_BYTES, Output
 
+from ..conftest import ClientDatabase
 from ..support.scripted import ScriptedConnection
 
 PATIENCE = 20.0
@@ -154,6 +156,21 @@ async def test_of_progress_told_at_once_the_newest_is_sent(monkeypatch: pytest.M
     await line.until_answered()
     work.close()
     assert line.called("report_progress") == [(7, 2, 99, 100, "reading"), (7, 2, 2, None, None)]
+
+
+async def test_an_export_tells_how_many_of_its_rows_are_written(
+    client_db: ClientDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[int, int | None]] = []
+    work = output(ScriptedConnection(put_blob=[1, 2]))
+    monkeypatch.setattr(work, "progress", lambda done, total: told.append((done, total)))
+    query = "select n from generate_series(1, 2500) as n"
+    async with await psycopg.AsyncConnection.connect(client_db.reader) as client:
+        await work.copy_csv(client, query, None, "numbers.csv", total=2500)
+        assert told == [(0, 2500), (1000, 2500), (2000, 2500), (2500, 2500)]
+        told.clear()
+        await work.copy_csv(client, query, None, "numbers.csv")
+        assert told == [], "nobody has said how many there are"
 
 
 async def test_progress_is_sent_four_times_a_second_at_most(

@@ -38,7 +38,6 @@ async def flights_csv(
         values,
     )
     rows = counted["rows"]
-    work.progress(0, rows, f"writing {rows:,} flights")
     file = await work.copy_csv(
         client,
         """
@@ -58,6 +57,6 @@ async def flights_csv(
         """,
         values,
         f"flights-{params.origin or 'all'}-{params.from_}-{params.to}.csv",
+        total=rows,
     )
-    work.progress(rows, rows, "written")
     return {"rows": rows, "file": file}

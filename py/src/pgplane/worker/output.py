@@ -18,6 +18,8 @@ PIECE_BYTES = 1024 * 1024
 """What the ledger takes at a time."""
 PROGRESS_SECONDS = 0.25
 MESSAGE_LENGTH = 1000
+ROWS_TOLD = 1000
+"""Rows of an export between two words of its progress."""
 CSV = "text/csv; charset=utf-8; header=present"
 
 log = logs.get("job")
@@ -48,10 +50,22 @@ class Output:
         query: str,
         values: Sequence[object] | Mapping[str, object] | None,
         filename: str,
+        total: int | None = None,
     ) -> BlobRef:
-        """The rows of one SELECT as a CSV file."""
+        """The rows of one SELECT as a CSV file; of `total` rows, it is told how many are there."""
+        written = -1  # the first line is the header
+
+        async def write(line: bytes) -> None:
+            nonlocal written
+            await blob.write(line)
+            written += 1
+            if total is not None and written % ROWS_TOLD == 0:
+                self.progress(written, total)
+
         async with self.blob(CSV, filename) as blob:
-            await write_csv(client, query, values, blob.write)
+            await write_csv(client, query, values, write)
+        if total is not None:
+            self.progress(written, total)
         return blob.ref
 
     def close(self) -> None:
