@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from pgplane.edge.access.tickets import STREAMS
-from pgplane.edge.parts import Edge
+from pgplane.edge.edge import Edge
 from pgplane.settings import Settings
 
 from ..support.blobs import write
