@@ -20,10 +20,10 @@ FIGURES = {
 
 PUBLISHED = {
     "accepted": "milliseconds",
-    "wait": "500 to 1,400",
-    "run": "80 to 600",
+    "wait": "avg 500 – 1,400",
+    "run": "avg 80 – 600, max 1,200",
     "told": "milliseconds",
-    "stored": "1,000 to 2,000",
+    "stored": "1,000 – 2,000 typical",
 }
 """What such a plane is known to take whose worker polls."""
 
@@ -175,7 +175,7 @@ def _asked(requested: list[Requested]) -> list[str]:
     return [
         _table(["ms: p50 / p95, medians of the rounds", *titles, "a plane that polls"], rows),
         "The last column is what was published of a plane with the same steps, whose worker polls"
-        " at 100 ms to 2 s: averages of six hours in use, tens of jobs an hour, other queries.\n",
+        " at 100 ms to 2 s, measured in use for six hours: tens of jobs an hour, other queries.\n",
     ]
 
 

@@ -35,13 +35,13 @@ RATES = (1, 10, 50)
 """Questions a second."""
 
 STEPS = {
-    "accepted": "POST → 202",
-    "wait": "queue wait: created → claimed",
-    "run": "execution: claimed → done",
-    "told": "done → event at the client",
-    "stored": "created → done",
-    "whole": "POST → answer at the client",
-    "floor": "the same query, answered directly",
+    "accepted": "enqueue → 202: from the POST, at the client",
+    "wait": "queue wait: enqueue → claim",
+    "run": "execution: claim → done",
+    "told": "done → SSE event: commit, notify, read, push",
+    "stored": "end to end: created → done",
+    "whole": "end to end: from the POST to the answer, at the client",
+    "floor": "the same query, answered directly to its POST",
 }
 
 SHORTEST = 10.0

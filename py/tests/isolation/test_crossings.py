@@ -28,18 +28,15 @@ def claims(client: str, scope: list[str], actor: str = "x", staff: bool | None =
     return {"client": client, "actor": actor, "scope": scope, **said}
 
 
+CLIENTS = ("a", "a:b", "caf\u00e9", "cafe\u0301")
+SCOPES = (
+    ["b", "c"], ["c", "b"], ["c", "b", "c"],
+    ["b"], ["c"], ["b,c"], ["b:c"], ['b","c'],
+)  # fmt: skip
 EVERYBODY = [
-    claims(*who)
-    for who in product(
-        ("a", "a:b", "caf\u00e9", "cafe\u0301"),
-        (
-            ["b", "c"], ["c", "b"], ["c", "b", "c"],
-            ["b"], ["c"], ["b,c"], ["b:c"], ['b","c'],
-        ),
-        ("x", "c:x"),
-        (None, False, True),
-    )
-]  # fmt: skip
+    *(claims(*who) for who in product(CLIENTS, SCOPES, ("x", "c:x"), (None, True))),
+    *(claims(client, ["b", "c"], staff=False) for client in CLIENTS),
+]
 """Names made to run into each other, and scopes in all spellings."""
 
 SOME = [
