@@ -1,4 +1,4 @@
-import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
+import { css, html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
 import { DELAY, key, keys, paint, type Scale } from '../look/scales.js';
 import { shared } from '../look/styles.js';
 
@@ -115,11 +115,8 @@ export class HeatGrid extends LitElement {
       }
       .foot {
         display: flex;
-        flex-wrap: wrap;
-        align-items: center;
-        justify-content: space-between;
-        gap: 2px 12px;
-        min-height: 20px;
+        flex-direction: column;
+        gap: 4px;
         margin-top: 8px;
         font-size: 13px;
       }
@@ -162,7 +159,7 @@ export class HeatGrid extends LitElement {
           </tbody>
         </table>
       </div>
-      <div class="foot">${key(this.scale)}<span class="read">${read ? read.words : nothing}</span></div>
+      <div class="foot">${key(this.scale)}<span class="read ${read ? '' : 'soft'}">${read?.words ?? 'Point at a cell, or go through them by the arrow keys.'}</span></div>
     `;
   }
 

@@ -72,7 +72,7 @@ export const layout = css`
   @media (max-width: 640px) {
     flights-overview,
     flights-overview.half {
-      --height: 352px;
+      --height: 376px;
     }
     flights-carrier-months {
       --height: 590px;
