@@ -77,6 +77,7 @@ export class HeatGrid extends LitElement {
         border-spacing: 2px;
         table-layout: fixed;
         font-size: 12px;
+        line-height: 1.25;
         font-variant-numeric: tabular-nums;
       }
       th {

@@ -63,10 +63,12 @@ export class CarriersPanel extends Asking<Rows<CarrierDelays>> {
           display: none;
         }
       }
-      @container (max-width: 420px) {
+      @container (max-width: 470px) {
         :is(th, td):nth-child(3) {
           display: none;
         }
+      }
+      @container (max-width: 400px) {
         th[scope='row'] {
           max-width: 9.5em;
         }
