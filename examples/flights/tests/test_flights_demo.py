@@ -28,6 +28,7 @@ from flights.demo import (
     timing,
 )
 from flights.demo.asking import Reply
+from flights.demo.board import board
 from flights.demo.checking import refusal_fault, rows_fault
 from flights.demo.processes import Child, Register, wait_until
 from flights.demo.questions import Refused, questions
@@ -71,11 +72,13 @@ class TestChecks:
         other = Reply(0, problem={"status": 404, "code": "NOT_FOUND"})
         assert refusal_fault(due, right) is None
         assert "404 NOT_FOUND" in (refusal_fault(due, other) or "")
-        assert "answered with 1 rows" in (refusal_fault(due, Reply(0, rows=[{}])) or "")
+        assert "answered with 1 rows" in (refusal_fault(due, Reply(0, result={"rows": [{}]})) or "")
 
     def test_every_operation_is_asked(self) -> None:
-        asked = {question.operation for question in questions(identity.people())}
-        assert asked == {entry["name"] for entry in surface.manifest()}
+        people = identity.people()
+        asked = {question.operation for question in [*questions(people), *board(people)]}
+        exports = {"flights_csv", "month_report"}
+        assert asked | exports == {entry["name"] for entry in surface.manifest()}
 
 
 class TestTiming:
@@ -93,7 +96,7 @@ class TestTiming:
             accepted=100.004,
             answered=100.020,
             job_id="7",
-            rows=[],
+            result={"rows": []},
             times={"created": 105.002, "claimed": 105.005, "finished": 105.018},
         )
         series = timing.Series([reply], [], [], starts={"7": -4.996}, skew=5.0)

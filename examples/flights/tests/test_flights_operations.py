@@ -3,38 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
 from typing import Any
 
-import orjson
 import pytest
+from asking import ELSEWHERE, EVERYTHING, LGA_ONLY, STAFF, Client, Rows, ask
 from pgplane.errors import HttpError
 from pgplane.surface import Envelope
-from psycopg import AsyncConnection
 from pydantic import ValidationError
 
 from flights.operations import surface
-
-Client = AsyncConnection[Any]
-Rows = list[dict[str, Any]]
-
-EVERYTHING = Envelope(client="northwind", scope=("EWR", "JFK", "LGA"))
-LGA_ONLY = Envelope(client="northwind", scope=("LGA",))
-STAFF = Envelope(client="northwind", scope=("EWR",), staff=True)
-ELSEWHERE = Envelope(client="northwind", scope=("LAX",))
-
-
-async def ask(client: Client, who: Envelope, name: str, params: Mapping[str, Any]) -> Rows:
-    """What the worker does with a question: validate, gates, handler."""
-    operation = surface.get(name, 1)
-    assert operation is not None
-    asked = operation.params.model_validate(params)
-    for gate in operation.gates:
-        gate(asked, who)
-    answer: Any = await operation.handler(asked, who, client)
-    rows = orjson.loads(bytes(answer))["rows"] if isinstance(answer, bytes) else answer["rows"]
-    assert isinstance(rows, list)
-    return rows
 
 
 def total(rows: Rows, column: str = "flights") -> int:

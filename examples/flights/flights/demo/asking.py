@@ -26,7 +26,7 @@ class Reply:
         status: HTTP status of the POST.
         job_id: empty where the POST was refused.
         coalesced: joined a job that was already live.
-        rows: the answer's rows, None where it is a refusal.
+        result: the answer, None where it is a refusal.
         problem: the refusal (RFC 9457), None where there is an answer.
         cache: 'hit', 'coalesced' or None.
         times: of the job, by the queue database's clock: created, claimed, finished.
@@ -38,10 +38,15 @@ class Reply:
     status: int = 0
     job_id: str = ""
     coalesced: bool = False
-    rows: list[dict[str, Any]] | None = None
+    result: dict[str, Any] | None = None
     problem: dict[str, Any] | None = None
     cache: str | None = None
     times: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> list[dict[str, Any]] | None:
+        """The answer's rows; None where it is a refusal."""
+        return None if self.result is None else self.result["rows"]
 
     @property
     def seconds(self) -> float:
@@ -95,6 +100,13 @@ class Asker:
         )
         return response.status_code
 
+    async def file_of(self, who: Person, job_id: str, reference: Any) -> httpx2.Response:
+        """Somebody's download of a file that a job's result names."""
+        return await self._http.get(
+            f"/api/{self._surface}/q/{job_id}/blob/{reference['blobRef']['blob']}",
+            headers=_authorization(who),
+        )
+
     async def _follow(self, who: Person, stream: str, reply: Reply) -> None:
         async with self._http.sse(stream, headers=_authorization(who)) as events:
             async for event in events:
@@ -103,7 +115,7 @@ class Asker:
                 reply.answered = time.time()
                 body = json.loads(event.data)
                 if event.event == "done":
-                    reply.rows = body["result"]["rows"]
+                    reply.result = body["result"]
                     reply.cache = body.get("cache")
                 else:
                     reply.problem = body

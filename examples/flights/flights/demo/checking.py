@@ -29,6 +29,12 @@ class Checker:
         rows: Rows = json.loads(row[0])
         return rows
 
+    async def csv(self, query: LiteralString, values: Mapping[str, object]) -> bytes:
+        """The rows of a statement, as PostgreSQL writes them in CSV."""
+        statement = f"copy ({query}) to stdout (format csv, header)"
+        async with self._client.cursor() as cursor, cursor.copy(statement, values) as copy:
+            return b"".join([bytes(piece) async for piece in copy])
+
     async def fault(self, question: Question, reply: Reply) -> str | None:
         """What is wrong with a reply; None where nothing is."""
         if isinstance(question.expects, Refused):

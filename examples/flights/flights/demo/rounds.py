@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from flights.demo.asking import Asker, Params, Reply
+from flights.demo.board import board
 from flights.demo.checking import Checker, answer_fault, refusal_fault
+from flights.demo.exports import right_csv, right_report
 from flights.demo.identity import People, Person
 from flights.demo.questions import (
     AIRLINES,
@@ -53,6 +56,56 @@ class Rounds:
             reply = await self.asker.ask(question.who, question.operation, question.params)
             fault = await self.checker.fault(question, reply)
             self._tell(question, reply, fault)
+
+    async def board(self) -> None:
+        """What the page asks as it opens, at the same moment."""
+        panels = list(board(self.people))
+        replies = await asyncio.gather(
+            *(self.asker.ask(panel.who, panel.operation, panel.params) for panel in panels)
+        )
+        for panel, reply in zip(panels, replies, strict=True):
+            self._tell(panel, reply, await self.checker.fault(panel, reply))
+
+    async def exports(self) -> None:
+        """Files through the edge, the same to the last byte as those made straight away."""
+        ada, _ben, cleo, dana, _eve = self.people.everybody()
+        for who in (ada, cleo):
+            await self._export(who, "flights_csv", {}, right_csv, "{rows:,} flights")
+        for who in (ada, cleo):
+            await self._export(who, "month_report", {"month": 7}, right_report, "{pages} page")
+        reply = await self.asker.ask(ada, "month_report", {"month": 1})
+        reference = (reply.result or {}).get("file", {"blobRef": {"blob": 1}})
+        statuses = [
+            (await self.asker.file_of(who, reply.job_id, reference)).status_code
+            for who in (ada, dana)
+        ]
+        self._judge(
+            f"a report, fetched by who asked for it: {statuses[0]}, by the other client: "
+            f"{statuses[1]}",
+            None if statuses == [200, 404] else "200 and 404 were due",
+        )
+
+    async def _export(
+        self,
+        who: Person,
+        operation: str,
+        params: Params,
+        right: Callable[[Checker, Person], Awaitable[bytes]],
+        words: str,
+    ) -> None:
+        reply = await self.asker.ask(who, operation, params)
+        if reply.result is None:
+            self._judge(f"{who.name:<5}{operation}", f"refused: {reply.problem}")
+            return
+        began = time.time()
+        file = (await self.asker.file_of(who, reply.job_id, reply.result["file"])).content
+        took = reply.seconds + time.time() - began
+        asked = " ".join(map(str, params.values())) or "all"
+        self._judge(
+            f"{_title(who, operation, asked)}{took * 1000:6.0f} ms  {words.format(**reply.result)},"
+            f" {len(file) / 1000:,.0f} kB",
+            None if file == await right(self.checker, who) else "these are not the right bytes",
+        )
 
     async def together(self) -> None:
         """One question from many callers at the same moment, and from a stranger."""
@@ -137,7 +190,7 @@ class Rounds:
 
     def _tell(self, question: Question, reply: Reply, fault: str | None) -> None:
         asked = " ".join(str(value) for value in question.params.values()) or "all"
-        title = f"{question.who.name:<5}{question.operation:<18}{asked:<27}"
+        title = _title(question.who, question.operation, asked)
         self._judge(f"{title}{reply.seconds * 1000:6.0f} ms  {_answer(question, reply)}", fault)
 
     def _judge(self, text: str, fault: str | None) -> None:
@@ -145,6 +198,10 @@ class Rounds:
         if fault:
             self.terminal.line(f"      {fault}")
             self.faults.append(f"{' '.join(text.split())}: {fault}")
+
+
+def _title(who: Person, operation: str, asked: str) -> str:
+    return f"{who.name:<5}{operation:<20}{asked:<27}"
 
 
 def _answer(question: Question, reply: Reply) -> str:

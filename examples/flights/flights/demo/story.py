@@ -156,6 +156,10 @@ async def _rounds(
         try:
             terminal.heading("Questions, each answer compared with the client database itself")
             await rounds.one_by_one()
+            terminal.heading("Eight panels of the page, at the same moment")
+            await rounds.board()
+            terminal.heading("Exports, downloaded and compared byte by byte")
+            await rounds.exports()
             terminal.heading("Many at once")
             await rounds.together()
             await rounds.stranger(identity.people().ada)

@@ -21,8 +21,7 @@ async def weather_impact(
 
     Each flight is in the first that fits: `unknown` nothing was observed; `freezing` precipitation
     at 32 °F or below, so snow, sleet or freezing rain; `rain` any other; `fog` sight below 3 miles;
-    `wind` of 25 miles an hour, or gusts of 35; `clear` none of these. One reading of 1048 miles an
-    hour is no wind.
+    `wind` of 25 miles an hour, or gusts of 35; `clear` none of these.
     """
     rows = await fetch(
         client,
@@ -35,7 +34,7 @@ async def weather_impact(
                     when w.precip > 0 and w.temp <= 32 then 'freezing'
                     when w.precip > 0 then 'rain'
                     when w.visib < 3 then 'fog'
-                    when w.wind_speed between 25 and 200 or w.wind_gust >= 35 then 'wind'
+                    when w.wind_speed >= 25 or w.wind_gust >= 35 then 'wind'
                     else 'clear'
                 end as condition
             from nyc.weather as w

@@ -31,7 +31,8 @@ def typeset(figures: Mapping[str, object], made: dt.date) -> Document:
     """Set the report; the same figures and date give the same bytes, on any machine.
 
     Takes a tenth of a second of a thread that nothing stops. The template takes the figures as
-    data: no text in them is ever read as markup. Of fonts it knows those in typst's wheel alone.
+    data: no text in them is ever read as markup. Of fonts it knows those in typst's wheel alone;
+    what they have no letter for is a box.
     """
     import typst
 
@@ -42,6 +43,6 @@ def typeset(figures: Mapping[str, object], made: dt.date) -> Document:
         sys_inputs={"figures": orjson.dumps(figures).decode()},
     )
     midnight = dt.datetime.combine(made, dt.time(), dt.UTC)
-    pdf = compiler.compile(format="pdf", timestamp=midnight, pdf_standards="ua-1")
+    pdf = compiler.compile(format="pdf", timestamp=midnight)
     pages = orjson.loads(compiler.query("<pages>", field="value", one=True))
     return Document(cast("bytes", pdf), pages)
