@@ -160,7 +160,7 @@ export class HeatGrid extends LitElement {
           </tbody>
         </table>
       </div>
-      <div class="foot">${key(this.scale)}<span class="read ${read ? '' : 'soft'}">${read?.words ?? 'Point at a cell, or go through them by the arrow keys.'}</span></div>
+      <div class="foot">${key(this.scale)}<span class="read ${read ? '' : 'soft'}">${read?.words ?? 'Point at a cell, or use the arrow keys.'}</span></div>
     `;
   }
 

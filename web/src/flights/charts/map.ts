@@ -148,7 +148,7 @@ export class UsMap extends LitElement {
             svg`<text x=${x} y=${y + radius + 14} text-anchor="middle" aria-hidden="true">${code}</text>`,
         )}
       </svg>
-      <div class="foot">${key(DELAY)}<span class="read ${read ? '' : 'soft'}">${read?.words ?? 'Point at a circle, or go through them by the arrow keys.'}</span></div>
+      <div class="foot">${key(DELAY)}<span class="read ${read ? '' : 'soft'}">${read?.words ?? 'Point at a circle, or use the arrow keys.'}</span></div>
     `;
   }
 

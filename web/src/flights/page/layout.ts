@@ -65,6 +65,10 @@ export const layout = css`
     grid-column: span 6;
   }
   @media (max-width: 900px) {
+    /* Each panel names its person where the two stand below one another. */
+    main > .by {
+      display: none;
+    }
     flights-overview {
       --height: 290px;
     }

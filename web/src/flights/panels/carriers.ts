@@ -69,8 +69,11 @@ export class CarriersPanel extends Asking<Rows<CarrierDelays>> {
         }
       }
       @container (max-width: 400px) {
+        .code {
+          display: none;
+        }
         th[scope='row'] {
-          max-width: 9.5em;
+          max-width: 9.2em;
         }
       }
       .crowd {
