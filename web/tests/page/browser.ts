@@ -141,13 +141,16 @@ export class FlightsPage {
     });
   }
 
-  /** Panels and tables whose content is wider than they are. */
-  async tooWide(): Promise<string[]> {
-    return this.page
-      .locator('flights-panel section, .scroll')
-      .evaluateAll((boxes) =>
-        boxes.flatMap((box) => (box.scrollWidth > box.clientWidth ? [box.ariaLabel ?? box.className] : [])),
-      );
+  /** What does not fit in where it stands: panels and tables by width, figures and heat maps by height too. */
+  async cutOff(): Promise<string[]> {
+    return this.page.locator('flights-panel section, .scroll, flights-overview dl').evaluateAll((boxes) =>
+      boxes.flatMap((box) => {
+        const whole = box.matches('dl') || box.querySelector('[role=grid]') !== null;
+        const wide = box.scrollWidth > box.clientWidth;
+        const high = whole && box.scrollHeight > box.clientHeight;
+        return wide || high ? [box.ariaLabel ?? box.outerHTML.slice(0, 80)] : [];
+      }),
+    );
   }
 
   /** Resolves once nothing is being asked any more. */

@@ -16,7 +16,10 @@ afterAll(() => browser?.close());
 beforeEach(async () => {
   flights = await FlightsPage.open(browser);
 });
-afterEach(() => flights.close());
+afterEach(async () => {
+  expect(flights.complaints).toEqual([]);
+  await flights.close();
+});
 
 describe('a closer look', () => {
   it('at an airline is a click away, and Back leads out', async () => {
@@ -135,7 +138,6 @@ describe('two people', () => {
     const united = flights.rows('flights-carriers').filter({ hasText: 'United Air Lines' });
     const [hers, his] = await united.locator('td:nth-child(2)').allTextContents();
     expect(hers).not.toBe(his);
-    expect(flights.complaints).toEqual([]);
     await flights.shot('side-by-side');
 
     await flights.page.reload();
@@ -175,7 +177,6 @@ describe('files', () => {
       .locator('td')
       .allTextContents();
     expect(delta).toBe(count(lines.length - 1));
-    expect(flights.complaints).toEqual([]);
     await flights.shot('csv');
   });
 

@@ -1,4 +1,4 @@
-import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
+import { css, html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
 import { DELAY, key, keys, paint, type Scale } from '../look/scales.js';
 import { shared } from '../look/styles.js';
 
@@ -77,6 +77,7 @@ export class HeatGrid extends LitElement {
         border-spacing: 2px;
         table-layout: fixed;
         font-size: 12px;
+        line-height: 1.25;
         font-variant-numeric: tabular-nums;
       }
       th {
@@ -115,11 +116,8 @@ export class HeatGrid extends LitElement {
       }
       .foot {
         display: flex;
-        flex-wrap: wrap;
-        align-items: center;
-        justify-content: space-between;
-        gap: 2px 12px;
-        min-height: 20px;
+        flex-direction: column;
+        gap: 4px;
         margin-top: 8px;
         font-size: 13px;
       }
@@ -162,7 +160,7 @@ export class HeatGrid extends LitElement {
           </tbody>
         </table>
       </div>
-      <div class="foot">${key(this.scale)}<span class="read">${read ? read.words : nothing}</span></div>
+      <div class="foot">${key(this.scale)}<span class="read ${read ? '' : 'soft'}">${read?.words ?? 'Point at a cell, or use the arrow keys.'}</span></div>
     `;
   }
 

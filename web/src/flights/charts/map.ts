@@ -119,11 +119,8 @@ export class UsMap extends LitElement {
       }
       .foot {
         display: flex;
-        flex-wrap: wrap;
-        align-items: center;
-        justify-content: space-between;
-        gap: 2px 12px;
-        min-height: 20px;
+        flex-direction: column;
+        gap: 4px;
         margin-top: 8px;
         font-size: 13px;
       }
@@ -151,7 +148,7 @@ export class UsMap extends LitElement {
             svg`<text x=${x} y=${y + radius + 14} text-anchor="middle" aria-hidden="true">${code}</text>`,
         )}
       </svg>
-      <div class="foot">${key(DELAY)}<span class="read">${read ? read.words : nothing}</span></div>
+      <div class="foot">${key(DELAY)}<span class="read ${read ? '' : 'soft'}">${read?.words ?? 'Point at a circle, or use the arrow keys.'}</span></div>
     `;
   }
 

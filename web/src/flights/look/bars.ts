@@ -10,11 +10,12 @@ export const bars = css`
     display: inline-block;
     width: 38px;
     height: 8px;
+    margin-inline-end: 6px;
     border-radius: 4px;
     background: linear-gradient(var(--bar, var(--curve)) 0 0) 0 / var(--part) no-repeat var(--sunk);
   }
   .barred {
     display: inline-block;
-    min-width: 3em;
+    min-width: 2.7em;
   }
 `;

@@ -41,6 +41,11 @@ export function airlineName(name: string): string {
   return name.replace(/ (Inc\.|Co\.|Corporation)$/, '');
 }
 
+/** The aircraft registry shouts: "AIRBUS INDUSTRIE" → "Airbus Industrie". */
+export function maker(name: string): string {
+  return name.toLowerCase().replace(/\b\w/g, (letter) => letter.toUpperCase());
+}
+
 /** 350217607 → "350.2M". */
 export function brief(value: number | null | undefined): string {
   return value == null ? ABSENT : compact.format(value);

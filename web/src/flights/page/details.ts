@@ -2,7 +2,7 @@ import { css, html, LitElement, nothing, type PropertyValues, type TemplateResul
 import type { Asker } from '../asking/asker.js';
 import type { FlightDetails, Rows } from '../asking/operations.js';
 import { Question } from '../asking/question.js';
-import { clock, count, dayName, delay } from '../look/format.js';
+import { clock, count, dayName, delay, maker } from '../look/format.js';
 import { shared } from '../look/styles.js';
 import type { FlightPick } from '../panels/departures.js';
 
@@ -117,7 +117,7 @@ export class Details extends LitElement {
           ${row.cancelled ? nothing : fact('Arrived', `${clock(row.arr_time)} (${delay(row.arr_delay)})`)}
           ${fact('In the air', row.air_time === null ? '–' : `${row.air_time} min`)}
           ${fact('Distance', `${count(row.distance)} miles`)}
-          ${fact('Aircraft', plane ? `${plane.manufacturer} ${plane.model}` : 'not in the registry')}
+          ${fact('Aircraft', plane ? `${maker(plane.manufacturer)} ${plane.model}` : 'not in the registry')}
           ${plane ? fact('Built', plane.year ?? 'unknown') : nothing}
           ${plane ? fact('Seats', plane.seats) : nothing}
           ${fact('Tail number', row.tailnum ?? 'none given')}

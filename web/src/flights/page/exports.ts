@@ -101,7 +101,7 @@ export class Export extends LitElement {
     if (!saved || !answer) return nothing;
     const { rows, pages } = answer.result;
     const what = rows !== undefined ? many(rows, 'row') : many(pages ?? 0, 'page');
-    return html`<span class="soft">${saved.filename}: ${what}, ${bytes(saved.size)}</span>`;
+    return html`<span class="soft" title=${saved.filename ?? ''}>✓ ${what}, ${bytes(saved.size)}</span>`;
   }
 
   async #start(): Promise<void> {
@@ -152,8 +152,12 @@ export class Exports extends LitElement {
     css`
       :host {
         display: flex;
-        flex-wrap: wrap;
         gap: 0 14px;
+      }
+      @media (max-width: 640px) {
+        :host {
+          flex-direction: column;
+        }
       }
     `,
   ];

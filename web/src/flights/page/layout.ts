@@ -27,10 +27,10 @@ export const layout = css`
     letter-spacing: -0.01em;
   }
   flights-overview {
-    --height: 170px;
+    --height: 186px;
   }
   flights-overview.half {
-    --height: 262px;
+    --height: 312px;
   }
   flights-traffic {
     --height: 280px;
@@ -45,7 +45,7 @@ export const layout = css`
   }
   flights-carrier-months,
   flights-distribution {
-    --height: 500px;
+    --height: 520px;
   }
   flights-weather,
   flights-aircraft {
@@ -65,6 +65,13 @@ export const layout = css`
     grid-column: span 6;
   }
   @media (max-width: 900px) {
+    /* Each panel names its person where the two stand below one another. */
+    main > .by {
+      display: none;
+    }
+    flights-overview {
+      --height: 290px;
+    }
     main > * {
       grid-column: span 12 !important;
     }
@@ -72,7 +79,7 @@ export const layout = css`
   @media (max-width: 640px) {
     flights-overview,
     flights-overview.half {
-      --height: 352px;
+      --height: 376px;
     }
     flights-carrier-months {
       --height: 590px;

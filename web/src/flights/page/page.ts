@@ -81,9 +81,8 @@ export class Page extends LitElement {
         font-size: 13px;
       }
       .narrowed {
-        display: flex;
-        flex-wrap: wrap;
-        justify-content: space-between;
+        display: grid;
+        grid-template-columns: minmax(0, 1fr) auto;
         gap: 4px 16px;
         margin: 12px 0;
       }
@@ -110,6 +109,9 @@ export class Page extends LitElement {
         margin: 10px 0 16px;
       }
       @media (max-width: 1180px) {
+        .narrowed {
+          grid-template-columns: minmax(0, 1fr);
+        }
         .board {
           grid-template-columns: minmax(0, 1fr);
         }

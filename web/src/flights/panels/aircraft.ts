@@ -3,7 +3,7 @@ import type { AircraftModel, Rows } from '../asking/operations.js';
 import { carrierPeriod } from '../asking/picks.js';
 import { Question } from '../asking/question.js';
 import { barred, bars } from '../look/bars.js';
-import { count, mins } from '../look/format.js';
+import { count, maker, mins } from '../look/format.js';
 import { shared, tables } from '../look/styles.js';
 import { Asking, nothingFlew } from './asking.js';
 
@@ -85,9 +85,4 @@ function words([first]: readonly AircraftModel[]): string {
   if (!first) return 'No aircraft of the registry flew.';
   const age = first.mean_age === null ? '' : `, ${mins(first.mean_age)} years old on average`;
   return `${maker(first.manufacturer)} ${first.model} flew most: ${count(first.aircraft)} aircraft${age}.`;
-}
-
-/** The registry shouts: "AIRBUS INDUSTRIE" → "Airbus Industrie". */
-function maker(name: string): string {
-  return name.toLowerCase().replace(/\b\w/g, (letter) => letter.toUpperCase());
 }

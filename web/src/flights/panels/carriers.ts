@@ -63,12 +63,17 @@ export class CarriersPanel extends Asking<Rows<CarrierDelays>> {
           display: none;
         }
       }
-      @container (max-width: 420px) {
+      @container (max-width: 470px) {
         :is(th, td):nth-child(3) {
           display: none;
         }
+      }
+      @container (max-width: 400px) {
+        .code {
+          display: none;
+        }
         th[scope='row'] {
-          max-width: 9.5em;
+          max-width: 9.2em;
         }
       }
       .crowd {

@@ -24,9 +24,13 @@ export class OverviewPanel extends Asking<Rows<Overview>> {
   static override styles = [
     shared,
     css`
+      :host {
+        container-type: inline-size;
+      }
       dl {
+        --value: clamp(21px, 2.9cqi, 30px);
         display: grid;
-        grid-template-columns: repeat(auto-fit, minmax(min(148px, 44%), 1fr));
+        grid-template-columns: repeat(6, minmax(0, 1fr));
         gap: 14px 0;
         margin: 0 -18px;
         overflow: hidden;
@@ -35,7 +39,7 @@ export class OverviewPanel extends Asking<Rows<Overview>> {
         display: flex;
         flex-direction: column;
         margin-inline-start: -1px;
-        padding: 0 18px;
+        padding: 0 10px 0 18px;
         border-inline-start: 1px solid var(--line);
       }
       dt {
@@ -46,7 +50,7 @@ export class OverviewPanel extends Asking<Rows<Overview>> {
         margin: 0;
       }
       .value {
-        font-size: clamp(23px, 2.2vw, 30px);
+        font-size: var(--value);
         font-weight: 650;
         font-variant-numeric: tabular-nums;
         letter-spacing: -0.02em;
@@ -64,6 +68,18 @@ export class OverviewPanel extends Asking<Rows<Overview>> {
         font-size: 13px;
         line-height: 1.35;
         font-variant-numeric: tabular-nums;
+      }
+      @container (max-width: 740px) {
+        dl {
+          --value: clamp(21px, 5.2cqi, 30px);
+          grid-template-columns: repeat(3, minmax(0, 1fr));
+        }
+      }
+      @media (max-width: 640px) {
+        dl {
+          --value: 27px;
+          grid-template-columns: repeat(2, minmax(0, 1fr));
+        }
       }
     `,
   ];

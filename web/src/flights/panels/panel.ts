@@ -80,6 +80,8 @@ export class Panel extends LitElement {
         align-items: center;
         align-self: start;
         gap: 5px;
+        justify-content: flex-end;
+        min-width: 7.4em;
         font-size: 13px;
         font-weight: 550;
         white-space: nowrap;

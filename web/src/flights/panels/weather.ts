@@ -48,7 +48,7 @@ export class WeatherPanel extends Asking<Rows<WeatherImpact>> {
   override render(): TemplateResult {
     return this.frame({
       heading: 'What weather does',
-      hint: 'delay in minutes',
+      hint: 'delay, min',
       finding: ({ rows }) => words(rows),
       answer: ({ rows }) => (rows.length === 0 ? nothingFlew() : table(rows)),
     });
