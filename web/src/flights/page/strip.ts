@@ -11,7 +11,7 @@ import { bar } from './times.js';
 const TICK = 200;
 const SHOWN = 60;
 /** Requests that begin within this many milliseconds of one another were asked together. */
-const TOGETHER = 120;
+const TOGETHER = 250;
 
 /** Every request of the page, newest first, those asked together side by side on one axis of time. */
 export class RequestStrip extends LitElement {
