@@ -170,25 +170,24 @@ class Client:
 
     async def _read(self, stream: RawStream) -> bool:
         """Whether this client needs nothing more, once its stream is over."""
+        if stream.status in PASSING:
+            self._say("refused", stream.status)
+            return False
         if stream.status != 200:
-            if stream.status not in (204, *PASSING):
+            if stream.status != 204:
                 self._say("gives up", stream.status)
-            elif stream.status != 204:
-                self._say("refused", stream.status)
-            return stream.status not in PASSING
-        last = "end" if "/stream?" in self._path and "jobs=" in self._path else None
-        began = False
+            return True
+        last = ("end",) if "&jobs=" in self._path else ("done", "error")
+        name = None
         try:
-            while True:
+            while name not in last:
+                began = name is not None
                 name, data = await stream.event(FOR_EVER)
                 if not began:
-                    began = True
                     self._say("opened")
-                if name == last:
-                    return True
-                self._say("event", [name, json.loads(data)])
-                if last is None and name in ("done", "error"):
-                    return True
+                if name != "end":
+                    self._say("event", [name, json.loads(data)])
+            return True
         except EOFError:
             self._retry_ms = [self._retry_ms, *stream.retries][-1]
             self._last_id = stream.last_id or self._last_id
