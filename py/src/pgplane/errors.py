@@ -29,6 +29,11 @@ class LedgerError(Exception):
         if sqlstate.startswith("PL"):
             self.status = int(sqlstate[2:])
 
+    @property
+    def advice(self) -> str:
+        """The message and, where there is one, the hint."""
+        return f"{self.message}: {self.hint}" if self.hint else self.message
+
 
 class NotFound(LedgerError):
     """No such queue, operation, job."""

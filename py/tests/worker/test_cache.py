@@ -51,6 +51,13 @@ def test_the_oldest_entry_goes_first_however_often_it_is_read(cache: TtlCache[st
     assert cache.get("b") == "B"
 
 
+def test_a_cache_keeps_500_entries_and_the_one_beyond_drives_the_oldest_out(clock: Clock) -> None:
+    cache: TtlCache[str] = TtlCache(clock=clock)
+    for n in range(501):
+        assert put(cache, f"k{n}")
+    assert [cache.get("k0"), cache.get("k1"), cache.get("k500")] == [None, "K1", "K500"]
+
+
 def test_invalidation_drops_every_entry_of_the_tag_and_no_other(cache: TtlCache[str]) -> None:
     put(cache, "a", "c:acme", "u:ada")
     put(cache, "b", "c:acme")

@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from pgplane.errors import Conflict, Unavailable
+from pgplane.errors import Conflict, Invalid, Refusal, Unavailable
 from pgplane.worker import output as module
 from pgplane.worker.output import PIECE_BYTES, Output
 
@@ -89,6 +89,18 @@ async def test_a_broken_blob_is_not_finished_in_silence() -> None:
 
     with pytest.raises(RuntimeError, match="finished, or broken"):
         await carry_on()
+
+
+async def test_a_blob_that_cannot_be_called_so_is_refused_for_good() -> None:
+    wrong = Invalid("not a file name", sqlstate="22023", hint="No slash.")
+    with pytest.raises(Refusal) as refused:
+        async with output(ScriptedConnection(put_blob=[wrong])).blob("text/plain", "a/b") as blob:
+            await blob.write(b"x")
+    assert refused.value.payload() == {
+        "status": 500,
+        "code": "BLOB",
+        "message": "not a file name: No slash.",
+    }
 
 
 async def test_a_blob_that_its_writer_gives_up_is_sent_no_further() -> None:

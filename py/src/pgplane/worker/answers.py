@@ -92,8 +92,8 @@ def failure(error: BaseException) -> str:
         message = ""
     if isinstance(error, psycopg.Error) and error.diag.message_primary:
         message, code = error.diag.message_primary, f"SQL_{error.sqlstate}"
-    if isinstance(error, LedgerError) and error.hint:
-        message = f"{error.message}: {error.hint}"
+    if isinstance(error, LedgerError):
+        message = error.advice
     message = logs.mask(message).strip().split("\n", 1)[0][:MESSAGE_LENGTH]
     kind = type(error).__name__
     return encode({"code": code, "message": message or kind, "type": kind}).text.decode()

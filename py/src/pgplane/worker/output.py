@@ -9,7 +9,7 @@ from psycopg import AsyncConnection
 
 from pgplane import ledger, logs
 from pgplane.client_database import write_csv
-from pgplane.errors import LedgerError
+from pgplane.errors import Invalid, LedgerError, Refusal
 from pgplane.operation import BlobRef
 from pgplane.worker.answers import Origin
 from pgplane.worker.connection import WarmConnection
@@ -153,9 +153,13 @@ class Writer:
     async def _send(self, piece: bytes) -> None:
         self._is_open = False  # until the answer is heard
         if self._number is None:
-            self._number = await self._connection.call(
-                ledger.put_blob, *self._fence, self._content_type, self._filename, piece
-            )
+            try:
+                self._number = await self._connection.call(
+                    ledger.put_blob, *self._fence, self._content_type, self._filename, piece
+                )
+            except Invalid as wrong:  # and so it would be at every further try
+                log.error("blob.refused", job_id=self._fence[0], reason=wrong.message)
+                raise Refusal(500, "BLOB", wrong.advice) from wrong
         else:
             await self._connection.call(ledger.append_blob, *self._fence, self._number, piece)
         self._size += len(piece)
