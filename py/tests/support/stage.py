@@ -1,7 +1,9 @@
 """A whole plane that tests in another process can break: PostgreSQL, an edge, a worker, a wire.
 
 Clients reach the edge over the wire. Whoever wants something broken says so by HTTP, on loopback:
-`POST` to `control` + `/kill/edge`, say, is answered once it is done; `GET /state` tells what runs.
+`POST` to `control` + `/kill/edge`, say, is answered once it is done; `GET /state` tells what runs,
+and `GET /ledger` what became of every job. Queries wait in the client database from `/hold/client`
+to `/release/client`, so that what is broken in between is broken in the middle of them.
 """
 
 import asyncio
@@ -10,15 +12,18 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from queue import Queue
 from threading import Thread
+from typing import Any
 
 import psycopg
 import uvicorn
+from psycopg import sql
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from .postgres import Server, for_role, install_plane
+from .oracle import broken
+from .postgres import SUPERUSER, Server, for_role, install_plane
 from .processes import PATIENCE, Process
 from .wire import Wire, wire
 
@@ -29,10 +34,12 @@ LISTENERS = ("pgplane edge listener", "pgplane worker listener")
 class Deployment:
     """The processes, where they are reached, and what can be done to them: one method a deed."""
 
-    def __init__(self, server: Server, edge: Process, worker: Process) -> None:
+    def __init__(self, server: Server, client_url: str, edge: Process, worker: Process) -> None:
         self.server = server
+        self.client_url = client_url
         self.edge = edge
         self.worker = worker
+        self._hold: psycopg.Connection | None = None
         self.port: int = edge.event("edge.started")["port"]
         self.url = ""
         """The edge's address for clients, over the wire."""
@@ -94,6 +101,53 @@ class Deployment:
                 [list(LISTENERS)],
             )
 
+    def hold_client(self) -> None:
+        """Lock every table of the client database: who reads one waits, until its release."""
+        self._hold = psycopg.connect(for_role(self.client_url, SUPERUSER))
+        tables = self._hold.execute(
+            "select schemaname, tablename from pg_tables"
+            " where schemaname not in ('pg_catalog', 'information_schema') order by 1, 2"
+        ).fetchall()
+        self._hold.execute(
+            sql.SQL("lock table {} in access exclusive mode").format(
+                sql.SQL(", ").join(sql.Identifier(*table) for table in tables)
+            )
+        )
+
+    def release_client(self) -> None:
+        """Let them read; a restart of PostgreSQL has done so already."""
+        if self._hold is not None:
+            self._hold.close()
+            self._hold = None
+
+    def held(self) -> int:
+        """How many queries wait in the client database."""
+        with psycopg.connect(for_role(self.client_url, SUPERUSER), autocommit=True) as connection:
+            (waiting,) = connection.execute(
+                "select count(*) from pg_stat_activity"
+                " where datname = current_database() and wait_event_type = 'Lock'"
+            ).fetchone() or (0,)
+        return int(waiting)
+
+    def ledger(self) -> dict[str, Any]:
+        """Every job by its id, as the ledger has it now, and what the ledger finds broken."""
+        with psycopg.connect(self.server.database_url("stage"), autocommit=True) as connection:
+            jobs = connection.execute(
+                "select id::text, operation, status, dequeue_count, result from plane.jobs"
+            )
+            return {
+                "jobs": {
+                    job_id: {
+                        "operation": operation,
+                        "status": status,
+                        "attempts": attempts,
+                        "result": result,
+                    }
+                    for job_id, operation, status, attempts, result in jobs
+                },
+                "broken": [list(map(str, row)) for row in broken(connection)],
+            }
+
     def state(self) -> dict[str, bool]:
         """What runs."""
         return {
@@ -117,6 +171,8 @@ def control(on: Deployment, line: Wire) -> Starlette:
         "/restart/postgres": on.restart_postgres,
         "/crash/postgres": on.crash_postgres,
         "/drop/listen": on.drop_listen,
+        "/hold/client": on.hold_client,
+        "/release/client": on.release_client,
     }
     on_the_wire = {
         "/wire/cut": line.cut,
@@ -143,7 +199,20 @@ def control(on: Deployment, line: Wire) -> Starlette:
     async def tell(_request: Request) -> Response:
         return JSONResponse(on.state() | {"connections": len(line)})
 
-    return Starlette(routes=[Route("/state", tell), Route("/{deed:path}", do, methods=["POST"])])
+    async def tell_held(_request: Request) -> Response:
+        return JSONResponse({"held": await asyncio.to_thread(on.held)})
+
+    async def tell_jobs(_request: Request) -> Response:
+        return JSONResponse(await asyncio.to_thread(on.ledger))
+
+    return Starlette(
+        routes=[
+            Route("/state", tell),
+            Route("/held", tell_held),
+            Route("/ledger", tell_jobs),
+            Route("/{deed:path}", do, methods=["POST"]),
+        ]
+    )
 
 
 @contextmanager
@@ -170,14 +239,15 @@ def deployed(
                 queue_url=for_role(url, "stage_edge"), **edge_settings,
             )
         )  # fmt: skip
+        client = client_url(server)
         worker = stack.enter_context(
             Process(
                 "worker", surface,
-                queue=queue, queue_url=for_role(url, "stage_worker"),
-                client_url=client_url(server),
+                queue=queue, queue_url=for_role(url, "stage_worker"), client_url=client,
             )
         )  # fmt: skip
-        deployment = Deployment(server, edge, worker)
+        deployment = Deployment(server, client, edge, worker)
+        stack.callback(deployment.release_client)
         with _in_a_thread(deployment):
             yield deployment
 
