@@ -2,25 +2,28 @@
 
 Clients reach the edge over the wire. Whoever wants something broken says so by HTTP, on loopback:
 `POST` to `control` + `/kill/edge`, say, is answered once it is done; `GET /state` tells what runs,
-`GET /waiting` how many queries wait for the client database that is held.
+and `GET /ledger` what became of every job. Queries wait in the client database from `/hold/client`
+to `/release/client`, so that what is broken in between is broken in the middle of them.
 """
 
 import asyncio
 import socket
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from queue import Queue
 from threading import Thread
+from typing import Any
 
 import psycopg
 import uvicorn
-from psycopg.conninfo import conninfo_to_dict
+from psycopg import sql
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from .postgres import Server, for_role, install_plane
+from .oracle import broken
+from .postgres import SUPERUSER, Server, for_role, install_plane
 from .processes import PATIENCE, Process
 from .wire import Wire, wire
 
@@ -31,12 +34,12 @@ LISTENERS = ("pgplane edge listener", "pgplane worker listener")
 class Deployment:
     """The processes, where they are reached, and what can be done to them: one method a deed."""
 
-    def __init__(self, server: Server, client: str, edge: Process, worker: Process) -> None:
+    def __init__(self, server: Server, client_url: str, edge: Process, worker: Process) -> None:
         self.server = server
-        self._client = client
-        self._held: psycopg.Connection | None = None
+        self.client_url = client_url
         self.edge = edge
         self.worker = worker
+        self._hold: psycopg.Connection | None = None
         self.port: int = edge.event("edge.started")["port"]
         self.url = ""
         """The edge's address for clients, over the wire."""
@@ -89,35 +92,6 @@ class Deployment:
         """No shutdown at all, and back through recovery."""
         self.server.crash()
 
-    def hold_client(self) -> None:
-        """Whatever reads the client database waits until it is released, or PostgreSQL restarts."""
-        self._held = psycopg.connect(self.server.database_url(self._client))
-        tables = self._held.execute(
-            "select string_agg(oid::regclass::text, ', ') from pg_class"
-            " where relkind = 'r' and relnamespace not in ("
-            "'pg_catalog'::regnamespace, 'information_schema'::regnamespace)"
-        ).fetchone()
-        assert tables is not None
-        self._held.execute(f"lock table {tables[0]}".encode())
-
-    def release_client(self) -> None:
-        """Let them read."""
-        if self._held is not None:
-            self._held.close()
-            self._held = None
-
-    def waiting(self) -> int:
-        """How many queries of the client database wait for that."""
-        url = self.server.database_url("postgres")
-        with psycopg.connect(url, autocommit=True) as connection:
-            found = connection.execute(
-                "select count(*) from pg_stat_activity"
-                " where datname = %s and wait_event_type = 'Lock'",
-                [self._client],
-            ).fetchone()
-        assert found is not None
-        return int(found[0])
-
     def drop_listen(self) -> None:
         """Break the connections that LISTEN, and no other."""
         with psycopg.connect(self.server.database_url("postgres"), autocommit=True) as connection:
@@ -126,6 +100,53 @@ class Deployment:
                 " where application_name = any(%s)",
                 [list(LISTENERS)],
             )
+
+    def hold_client(self) -> None:
+        """Lock every table of the client database: who reads one waits, until its release."""
+        self._hold = psycopg.connect(for_role(self.client_url, SUPERUSER))
+        tables = self._hold.execute(
+            "select schemaname, tablename from pg_tables"
+            " where schemaname not in ('pg_catalog', 'information_schema') order by 1, 2"
+        ).fetchall()
+        self._hold.execute(
+            sql.SQL("lock table {} in access exclusive mode").format(
+                sql.SQL(", ").join(sql.Identifier(*table) for table in tables)
+            )
+        )
+
+    def release_client(self) -> None:
+        """Let them read; a restart of PostgreSQL has done so already."""
+        if self._hold is not None:
+            self._hold.close()
+            self._hold = None
+
+    def held(self) -> int:
+        """How many queries wait in the client database."""
+        with psycopg.connect(for_role(self.client_url, SUPERUSER), autocommit=True) as connection:
+            (waiting,) = connection.execute(
+                "select count(*) from pg_stat_activity"
+                " where datname = current_database() and wait_event_type = 'Lock'"
+            ).fetchone() or (0,)
+        return int(waiting)
+
+    def ledger(self) -> dict[str, Any]:
+        """Every job by its id, as the ledger has it now, and what the ledger finds broken."""
+        with psycopg.connect(self.server.database_url("stage"), autocommit=True) as connection:
+            jobs = connection.execute(
+                "select id::text, operation, status, dequeue_count, result from plane.jobs"
+            )
+            return {
+                "jobs": {
+                    job_id: {
+                        "operation": operation,
+                        "status": status,
+                        "attempts": attempts,
+                        "result": result,
+                    }
+                    for job_id, operation, status, attempts, result in jobs
+                },
+                "broken": [list(map(str, row)) for row in broken(connection)],
+            }
 
     def state(self) -> dict[str, bool]:
         """What runs."""
@@ -178,13 +199,17 @@ def control(on: Deployment, line: Wire) -> Starlette:
     async def tell(_request: Request) -> Response:
         return JSONResponse(on.state() | {"connections": len(line)})
 
-    async def tell_waiting(_request: Request) -> Response:
-        return JSONResponse(await asyncio.to_thread(on.waiting))
+    async def tell_held(_request: Request) -> Response:
+        return JSONResponse({"held": await asyncio.to_thread(on.held)})
+
+    async def tell_jobs(_request: Request) -> Response:
+        return JSONResponse(await asyncio.to_thread(on.ledger))
 
     return Starlette(
         routes=[
             Route("/state", tell),
-            Route("/waiting", tell_waiting),
+            Route("/held", tell_held),
+            Route("/ledger", tell_jobs),
             Route("/{deed:path}", do, methods=["POST"]),
         ]
     )
@@ -197,7 +222,6 @@ def deployed(
     client_url: Callable[[Server], str],
     *edge_arguments: str,
     lease: str = "3 s",
-    worker_settings: Mapping[str, str] | None = None,
     **edge_settings: str,
 ) -> Iterator[Deployment]:
     """A plane of its own: `surface` as a worker takes it, `queue` its queue.
@@ -215,15 +239,14 @@ def deployed(
                 queue_url=for_role(url, "stage_edge"), **edge_settings,
             )
         )  # fmt: skip
-        reader = client_url(server)
+        client = client_url(server)
         worker = stack.enter_context(
             Process(
                 "worker", surface,
-                queue=queue, queue_url=for_role(url, "stage_worker"), client_url=reader,
-                **(worker_settings or {}),
+                queue=queue, queue_url=for_role(url, "stage_worker"), client_url=client,
             )
         )  # fmt: skip
-        deployment = Deployment(server, str(conninfo_to_dict(reader)["dbname"]), edge, worker)
+        deployment = Deployment(server, client, edge, worker)
         stack.callback(deployment.release_client)
         with _in_a_thread(deployment):
             yield deployment

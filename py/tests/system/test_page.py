@@ -4,6 +4,7 @@ Where Node, a browser or a built page is missing it is skipped, and says what to
 """
 
 import asyncio
+import json
 import os
 import shutil
 import signal
@@ -16,8 +17,12 @@ import pytest
 
 from flights.database import loader
 from flights.demo import identity, page
+from flights.operations import surface
+from pgplane.client_database import reading
+from pgplane.session import connect
+from pgplane.surface import Envelope
+from pgplane.worker.encoding import encode
 
-from ..support.oracle import broken
 from ..support.postgres import ROOT, Server
 from ..support.processes import Process
 from ..support.stage import Deployment, deployed
@@ -49,6 +54,16 @@ def built() -> bool:
     )
 
 
+def flights_of(server: Server) -> str:
+    """The client database on this server, loaded, as its reader."""
+    flights = asyncio.run(
+        loader.ensure(
+            server.database_url("postgres"), password="page", report=lambda _of, _part: None
+        )
+    )
+    return flights.reader_url
+
+
 @pytest.fixture
 def page_url(
     server: Server, queue_db: str, as_edge: str, as_worker: str, tmp_path: Path
@@ -56,17 +71,13 @@ def page_url(
     """The address of the page, with people to be and flights to ask for."""
     with psycopg.connect(queue_db, autocommit=True) as connection:
         connection.execute("select plane.create_queue(%s)", [QUEUE])
-    flights = asyncio.run(
-        loader.ensure(
-            server.database_url("postgres"), password="page", report=lambda _of, _part: None
-        )
-    )
+    reader_url = flights_of(server)
     everybody = identity.people()
     static = page.assembled(tmp_path, everybody)
     with (
         Process(
             "worker", "flights.operations:surface",
-            queue=QUEUE, queue_url=as_worker, client_url=flights.reader_url,
+            queue=QUEUE, queue_url=as_worker, client_url=reader_url,
         ) as worker,
         Process(
             "edge", "--port", "0", "--static", str(static),
@@ -81,41 +92,59 @@ def page_url(
 
 @pytest.fixture
 def stage(tmp_path: Path) -> Iterator[Deployment]:
-    """The same, on a stage where everything can be broken. What was asked there is answered."""
+    """The same processes, each of which the tests in the browser may break."""
     everybody = identity.people()
-
-    def load(server: Server) -> str:
-        admin = server.database_url("postgres")
-        return asyncio.run(
-            loader.ensure(admin, password="page", report=lambda _of, _part: None)
-        ).reader_url
-
+    static = page.assembled(tmp_path, everybody)
     with deployed(
-        "flights.operations:surface",
-        QUEUE,
-        load,
-        "--static",
-        str(page.assembled(tmp_path, everybody)),
-        worker_settings={"cache_entries": "0"},
-        jwt_key=everybody.public_key,
-        jwt_algorithms="ES256",
-        jwt_audience=identity.AUDIENCE,
-        jwt_issuer=identity.ISSUER,
-    ) as deployment:
+        "flights.operations:surface", QUEUE, flights_of, "--static", str(static),
+        jwt_key=everybody.public_key, jwt_algorithms="ES256",
+        jwt_audience=identity.AUDIENCE, jwt_issuer=identity.ISSUER,
+    ) as deployment:  # fmt: skip
         yield deployment
-        with psycopg.connect(deployment.server.database_url("stage"), autocommit=True) as plane:
-            assert broken(plane) == []
-            unanswered = "select id from plane.jobs where status not in ('done', 'cancelled')"
-            assert plane.execute(unanswered).fetchall() == []
 
 
-def browse(script: str, **addresses: str) -> None:
-    """Run the tests of one npm script, with these addresses in PGPLANE_<name>_URL."""
-    named = {f"PGPLANE_{name.upper()}_URL": address for name, address in addresses.items()}
+in_a_browser = pytest.mark.skipif(missing() is not None, reason=f"the page: {missing()}")
+
+
+@in_a_browser
+@pytest.mark.timeout(PATIENCE + 60)
+def test_the_page_answers_in_a_browser(page_url: str) -> None:
+    run("--exclude", "**/faults.test.ts", PGPLANE_PAGE_URL=page_url)
+
+
+@in_a_browser
+@pytest.mark.timeout(PATIENCE + 60)
+def test_the_page_outlives_what_breaks_behind_it(stage: Deployment) -> None:
+    run("faults.test.ts", PGPLANE_PAGE_URL=f"{stage.url}/", PGPLANE_CONTROL_URL=stage.control)
+    asyncio.run(every_result_is_that_of_its_sql(stage))
+
+
+async def every_result_is_that_of_its_sql(stage: Deployment) -> None:
+    """Each job's result is what its operation reads over a connection of its own."""
+    with psycopg.connect(stage.server.database_url("stage"), autocommit=True) as ledger:
+        jobs = ledger.execute(
+            "select operation, version, params::text, envelope::text, result from plane.jobs"
+        ).fetchall()
+    assert len(jobs) > 0
+    async with await connect(stage.client_url, application_name="test") as client:
+        for name, version, params, envelope, result in jobs:
+            operation = surface.get(name, version)
+            assert operation is not None
+            async with reading(client, 30) as transaction:
+                right = await operation.handler(
+                    operation.params.model_validate_json(params),
+                    Envelope.model_validate_json(envelope),
+                    transaction,
+                )
+            assert result == json.loads(encode(right).text), (name, params)
+
+
+def run(*arguments: str, **environment: str) -> None:
+    """Run tests in a browser; fails with what they said."""
     vitest = subprocess.Popen(
-        ["npm", "run", "--silent", script],
+        ["npm", "run", "--silent", "test:page", "--", *arguments],
         cwd=WEB,
-        env={**os.environ, **named, "NO_COLOR": "1"},
+        env={**os.environ, **environment, "NO_COLOR": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -127,17 +156,3 @@ def browse(script: str, **addresses: str) -> None:
         os.killpg(vitest.pid, signal.SIGKILL)
         said, _ = vitest.communicate()
     assert vitest.returncode == 0, said
-
-
-pytestmark = [
-    pytest.mark.skipif(missing() is not None, reason=f"the page: {missing()}"),
-    pytest.mark.timeout(PATIENCE + 60),
-]
-
-
-def test_the_page_answers_in_a_browser(page_url: str) -> None:
-    browse("test:page", page=page_url)
-
-
-def test_the_page_comes_through_faults(stage: Deployment) -> None:
-    browse("test:faults", page=stage.url + "/", stage=stage.control)

@@ -1,5 +1,6 @@
 """What tests in a browser break: each deed is done, and answers come all the same after it."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
 
@@ -19,10 +20,13 @@ PATH = "/api/test/q"
 
 
 def client_database(server: Server) -> str:
-    """An empty database that a login may read."""
+    """A database of one empty table, that a login may read."""
     with psycopg.connect(server.database_url("postgres"), autocommit=True) as connection:
         connection.execute("create database client")
         connection.execute("create role client_login login")
+    with psycopg.connect(server.database_url("client"), autocommit=True) as connection:
+        connection.execute("create table flight (number text)")
+        connection.execute("grant select on flight to client_login")
     return server.database_url("client", user="client_login")
 
 
@@ -194,6 +198,39 @@ def listeners(deployment: Deployment) -> set[int]:
             "select pid from pg_stat_activity where application_name = any(%s)", [list(LISTENERS)]
         )
         return {pid for (pid,) in found}
+
+
+async def test_who_reads_the_client_database_waits_while_it_is_held(
+    person: Person, deployment: Deployment
+) -> None:
+    async with await psycopg.AsyncConnection.connect(deployment.client_url) as reader:
+        await person.do("/hold/client")
+        reading = asyncio.create_task(reader.execute("select from flight"))
+        await until(lambda: deployment.held() == 1)
+        assert not reading.done()
+        await person.do("/release/client")
+        assert (await reading).rowcount == 0
+    assert deployment.held() == 0
+
+
+async def test_a_restart_of_postgresql_ends_a_hold(person: Person, deployment: Deployment) -> None:
+    await person.do("/hold/client", "/restart/postgres")
+    async with await psycopg.AsyncConnection.connect(deployment.client_url) as reader:
+        assert (await reader.execute("select from flight")).rowcount == 0
+    await person.do("/release/client")
+
+
+async def test_the_ledger_tells_what_became_of_a_job(
+    person: Person, deployment: Deployment
+) -> None:
+    asked = await person.ask()
+    await person.answer(asked)
+    async with httpx2.AsyncClient() as http:
+        told = (await http.get(deployment.control + "/ledger")).json()
+    job = told["jobs"][str(job_id(asked))]
+    assert (job["operation"], job["status"], job["attempts"]) == ("slow", "done", 1)
+    assert job["result"]["slept"] >= 0
+    assert told["broken"] == []
 
 
 async def test_a_cut_wire_breaks_streams_and_carries_new_ones(person: Person) -> None:

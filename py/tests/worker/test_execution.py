@@ -14,6 +14,7 @@ from psycopg import AsyncConnection
 from pgplane import ledger, session
 from pgplane.errors import HttpError, Invalid, TooLarge
 from pgplane.ledger.records import Claim
+from pgplane.session import RawJson
 from pgplane.surface import Envelope, Params, Surface
 from pgplane.worker import execution
 from pgplane.worker.answers import RESULT_BYTES, Answer, Completion, failure
@@ -44,6 +45,7 @@ class Desk:
         self.called = asyncio.Event()
         self.open = asyncio.Event()
         self.open.set()
+        self.says: object = None
         self.surface = Surface("desk")
         self.cache: TtlCache[Answer] = TtlCache()
         self.ledger = ScriptedConnection(put_blob=[1], append_blob=[2])
@@ -60,6 +62,8 @@ class Desk:
         await self.open.wait()
         if params.origin == "JFK":
             raise HttpError(404, "NONE", "there is none")
+        if self.says is not None:
+            return self.says
         return {"origin": params.origin, "padding": "x" * params.size}
 
 
@@ -341,6 +345,59 @@ async def test_a_result_above_the_limit_becomes_a_blob(desk: Desk) -> None:
     }
     assert answer.origin is not None
     assert answer.origin.fence == (asked.job_id, asked.attempt)
+
+
+MARK = b'{"blobRef": {"blob": 7, "contentType": "text/csv", "whole": true}}'
+DEEP = b'{"blobRef": {"blob": 7, "whole": true, "more": ' + b"[" * 2000 + b"]" * 2000 + b"}}"
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        MARK,
+        b" {\n" + MARK[1:],
+        MARK.replace(b"blobRef", rb"\u0062lobRef"),
+        MARK.replace(b"blobRef", rb"blobRe\u0066"),
+        MARK.replace(b"whole", rb"w\u0068ole"),
+        b'{"blobRef": 1, ' + MARK[1:],
+        DEEP,
+    ],
+)
+async def test_a_result_that_looks_like_the_mark_of_a_large_one_is_put_away_like_one(
+    desk: Desk, result: bytes
+) -> None:
+    desk.says = RawJson(result)
+    answer = (await desk.executor.execute(claim())).answer
+    assert answer.result is not None
+    assert json.loads(answer.result)["blobRef"]["blob"] == 1
+    ((*_, written),) = desk.ledger.called("put_blob")
+    assert written == result
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        b"{}",
+        b'["blobRef"]',
+        b'{"blobRef": {"blob": 7, "contentType": "text/csv"}}',
+        b'{"blobRef": "whole"}',
+        b'{"rows": [' + MARK + b"]}",
+        b'{"a": 1, ' + MARK[1:],
+        MARK[:-1] + b', "a": 1}',
+        rb'{"\u0062": {"whole": true}}',
+    ],
+)
+async def test_a_result_that_only_names_blobs_stays_in_its_job(desk: Desk, result: bytes) -> None:
+    desk.says = RawJson(result)
+    assert (await desk.executor.execute(claim())).answer.result == result
+    assert desk.ledger.calls == []
+
+
+async def test_a_result_that_looks_like_a_mark_stays_where_nobody_could_read_a_blob(
+    desk: Desk,
+) -> None:
+    desk.says = RawJson(MARK)
+    assert (await desk.executor.execute(claim(key=None))).answer.result == MARK
 
 
 async def test_a_result_above_the_bound_of_memory_is_refused_with_advice(

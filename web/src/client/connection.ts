@@ -15,6 +15,9 @@ const LOSSES = 3;
 /** Polls under way at once: a browser has six connections to a host, and questions need some. */
 const POLLS = 3;
 
+/** A computer or a page that slept: its connections may be dead, and nothing says so. */
+const WAKINGS = ['online', 'resume'];
+
 /** How long a stream that has told nothing yet keeps new jobs waiting, in milliseconds. */
 const HOLD_MS = 1000;
 
@@ -90,8 +93,16 @@ export class Connection {
     return null;
   }
 
+  /** Begins anew at once, whatever is being waited for. */
+  readonly #anew = () => {
+    this.#hurried = true;
+    this.#cut.abort();
+    this.#wake();
+  };
+
   async #run(): Promise<void> {
     this.#running = true;
+    for (const waking of WAKINGS) globalThis.addEventListener?.(waking, this.#anew, true);
     while (this.#jobs.size > 0) {
       try {
         await this.#stream();
@@ -99,6 +110,7 @@ export class Connection {
         await this.#recover(error);
       }
     }
+    for (const waking of WAKINGS) globalThis.removeEventListener?.(waking, this.#anew, true);
     this.#running = false;
   }
 

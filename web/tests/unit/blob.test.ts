@@ -219,6 +219,18 @@ describe('a result', () => {
     expect(edge.blobs.map(({ path }) => path)).toEqual(Array(2).fill('/api/flights/q/41/blob/3'));
   });
 
+  it('that was put away because it looks like the mark of one that was is handed back as it is', async () => {
+    const mark = { blobRef: { ...reference, blob: 7, whole: true } };
+    const raw = JSON.stringify(mark);
+    const whole = { blobRef: { ...reference, blob: 1, size: raw.length, whole: true } };
+    edge.scripts = {
+      stream: (response) => void stream(response, doneEvent(JSON.stringify(whole))),
+      blob: served(Buffer.from(raw)),
+    };
+    expect(await plane().query('stored')).toMatchObject({ result: mark, raw });
+    expect(edge.blobs.map(({ path }) => path)).toEqual(['/api/flights/q/41/blob/1']);
+  });
+
   it('that was too large and has expired is an error', async () => {
     const whole = {
       blobRef: { blob: 3, contentType: 'application/json', filename: null, size: 9, whole: true },

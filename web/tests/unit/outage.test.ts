@@ -200,3 +200,40 @@ describe('a proxy that keeps a stream’s bytes back', () => {
     expect(await endAfter(2)).toBe(1);
   });
 });
+
+describe('a computer or a page that wakes', () => {
+  const wakings = new EventTarget();
+  beforeEach(() => {
+    vi.stubGlobal('addEventListener', wakings.addEventListener.bind(wakings));
+    vi.stubGlobal('removeEventListener', wakings.removeEventListener.bind(wakings));
+  });
+  afterEach(() => vi.unstubAllGlobals());
+
+  it.each(['online', 'resume'])('at %s opens a new stream at once in place of a dead one', async (waking) => {
+    const edge = new Clockwork((call, signal) => there(call, signal, 40));
+    const endAfter = asking(edge, { waitMs: 120_000 });
+    expect(await endAfter(5)).toBeUndefined();
+    expect(edge.of('stream')).toHaveLength(1);
+    wakings.dispatchEvent(new Event(waking));
+    expect(await endAfter(0.1)).toBeUndefined();
+    expect(edge.of('stream')).toHaveLength(2);
+    await endAfter(60);
+    const before = edge.calls.length;
+    wakings.dispatchEvent(new Event(waking));
+    expect(await endAfter(1)).toBe('whole');
+    expect(edge.calls).toHaveLength(before);
+  });
+
+  it('waits no longer for an edge that was out of reach', async () => {
+    let isAway = true;
+    const edge = new Clockwork((call, signal) => {
+      if (call.kind !== 'ask' && isAway) throw new TypeError('fetch failed');
+      return there(call, signal, 0);
+    });
+    const endAfter = asking(edge, { waitMs: 120_000 });
+    expect(await endAfter(20)).toBeUndefined();
+    isAway = false;
+    wakings.dispatchEvent(new Event('online'));
+    expect(await endAfter(0.05)).toBe('whole');
+  });
+});

@@ -1,6 +1,7 @@
 """Execution: one claimed job from its params to its answer."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Iterator
 from contextlib import (
     AbstractAsyncContextManager,
@@ -10,6 +11,7 @@ from contextlib import (
 )
 from typing import Any, Protocol
 
+import orjson
 from psycopg import AsyncConnection
 from pydantic import ValidationError
 
@@ -30,6 +32,8 @@ WHOLE_BYTES = 64 * 1024 * 1024
 MAX_WRONG_FIELDS = 100
 """As many as the edge tells: what is wrong must not be larger than an answer may be."""
 JSON = "application/json"
+_PERHAPS_A_MARK = re.compile(rb'\s*\{\s*"(?:blobRef"|[^"]*\\u)')
+"""How an object begins whose only name is `blobRef`, plain or with an escape in it."""
 
 log = logs.get("job")
 
@@ -164,9 +168,10 @@ class Executor:
         text, replaced = encode(value)
         if replaced:
             log.warning("result.altered", job_id=claim.job_id, replaced=replaced)
-        if len(text) <= RESULT_BYTES:
+        has_reader = claim.cache_key is not None  # else no scope: nobody could read a blob
+        if len(text) <= RESULT_BYTES and not (has_reader and _is_mark(text)):
             return Answer(result=text, origin=output.origin)
-        if claim.cache_key is None:  # no request, so it has no scope, and nobody could read a blob
+        if not has_reader:
             return too_large(claim.operation, len(text))
         if len(text) > WHOLE_BYTES:
             return too_large(claim.operation, len(text), "its handler can write it by Work.blob")
@@ -183,6 +188,18 @@ def _contained() -> Iterator[None]:
         yield
     except (SystemExit, KeyboardInterrupt) as error:
         raise RuntimeError(f"the operation raised {type(error).__name__}") from error
+
+
+def _is_mark(text: bytes) -> bool:
+    """Whether a caller would take this result for the name of a blob that holds the result."""
+    if _PERHAPS_A_MARK.match(text) is None:
+        return False
+    try:
+        result = orjson.loads(text)
+    except orjson.JSONDecodeError:  # too deep for it, so not to be judged
+        return True
+    reference = result.get("blobRef") if len(result) == 1 else None
+    return isinstance(reference, dict) and "whole" in reference
 
 
 def _envelope(claim: Claim, operation: Operation) -> Envelope:

@@ -24,7 +24,7 @@ _TEXT = {"type": "string"}
 _BY_TICKET: list[dict[str, list[str]]] = [{"token": []}, {"ticket": []}]
 _FOLLOW_UP = {
     name: {"operationId": name, "parameters": {"jobId": "$response.body#/jobId"}}
-    for name in ("getJob", "leaveJob", "streamJob", "renewTickets")
+    for name in ("getJob", "leaveJob", "streamJob", "issueJobTickets")
 }
 _COMING_BACK = "Last-Event-ID", "The last event that was seen; of the end, it is answered 204."
 
@@ -99,8 +99,8 @@ def addresses() -> dict[str, dict[str, Any]]:
         },
         f"{job}/ticket": {
             "post": _operation(
-                "renewTickets",
-                "New tickets for the job's stream and for its blobs.",
+                "issueJobTickets",
+                "Tickets for the job's stream and for its blobs; those issued before stay good.",
                 {"200": _json("The tickets.", "JobTickets")},
             )
         },
@@ -118,7 +118,7 @@ def addresses() -> dict[str, dict[str, Any]]:
         },
         "/api/{surface}/ticket": {
             "post": _operation(
-                "streamTicket",
+                "issueStreamTicket",
                 "A ticket for the stream of these jobs.",
                 {"200": _json("The ticket.", "StreamTicket")},
                 422,
