@@ -33,6 +33,8 @@ class Wire:
         self._pace: tuple[int, float] | None = None
         self._full_pace = asyncio.Event()
         self._pairs: set[Pair] = set()
+        self._serving: set[asyncio.Task[None]] = set()
+        self._closed = False
 
     @property
     def url(self) -> str:
@@ -81,27 +83,32 @@ class Wire:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._full_pace.wait(), self._pace[1])
 
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Carry one connection, from its client's first byte to its end."""
+    def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Carry one connection."""
+        serving = asyncio.create_task(self._serve(reader, writer), name="wire")
+        self._serving.add(serving)
+        serving.add_done_callback(self._serving.discard)
+
+    async def close(self) -> None:
+        """Cut what is still connected, and what is just about to be."""
+        self._closed = True
+        self.cut()
+        while self._serving:
+            await asyncio.wait(self._serving)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """From its client's first byte to its end."""
         try:
             server = await asyncio.open_connection("127.0.0.1", self._target)
-        except ConnectionRefusedError:
+        except ConnectionError:
             _reset(writer)
             return
         pair = Pair(self, (reader, writer), server, lost=self._swallowing)
         self._pairs.add(pair)
-        try:
-            await pair.carry()
-        finally:
-            self._pairs.discard(pair)
-            pair.ended.set()
-
-    async def close(self) -> None:
-        """Cut what is still connected."""
-        pairs = list(self._pairs)
-        self.cut()
-        for pair in pairs:
-            await pair.ended.wait()
+        if self._closed:
+            pair.cut()
+        await pair.carry()
+        self._pairs.discard(pair)
 
 
 class Pair:
@@ -117,31 +124,31 @@ class Pair:
     ) -> None:
         self.lost = lost
         """Whether it is half-open."""
-        self.ended = asyncio.Event()
         self._wire = wire
         self._ends = (client, server)
-        self._ways: list[asyncio.Task[None]] = []
+        self._carrying = asyncio.current_task()
 
     async def carry(self) -> None:
         """Carry both directions until both have ended, or one has broken, or it is cut."""
         (hears_client, to_client), (hears_server, to_server) = self._ends
-        self._ways = [
-            asyncio.create_task(self._one_way(hears_client, to_server, "up")),
-            asyncio.create_task(self._one_way(hears_server, to_client, "down")),
-        ]
+        broken = False
         try:
-            await asyncio.gather(*self._ways)
-            to_client.close()
-            to_server.close()
-        except (ConnectionError, asyncio.CancelledError):
-            self.cut()
+            async with asyncio.TaskGroup() as ways:
+                ways.create_task(self._one_way(hears_client, to_server, "up"))
+                ways.create_task(self._one_way(hears_server, to_client, "down"))
+            for writer in (to_client, to_server):
+                writer.close()
+                await writer.wait_closed()
+        except* (ConnectionError, asyncio.CancelledError):
+            broken = True
+        if broken:
             _reset(to_client)
             _reset(to_server)
 
     def cut(self) -> None:
         """Break it."""
-        for way in self._ways:
-            way.cancel()
+        assert self._carrying is not None
+        self._carrying.cancel()
 
     async def _one_way(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, way: Direction
@@ -180,7 +187,7 @@ def _reset(writer: asyncio.StreamWriter) -> None:
 async def wire(port: int) -> AsyncIterator[Wire]:
     """A wire to the server at this port of loopback; all that is still on it is cut in the end."""
     running = Wire(port)
-    server = await asyncio.start_server(running.serve, "127.0.0.1", 0)
+    server = await asyncio.start_server(running.accept, "127.0.0.1", 0)
     running.port = server.sockets[0].getsockname()[1]
     try:
         yield running
