@@ -13,6 +13,14 @@ from ..support.steps import (
 )
 
 
+MANIFEST = """select plane.register_manifest('mail', '[{"name": "ask", "version": 1}]')"""
+SUBMIT = (
+    "select job_id, coalesced from plane.submit_request('mail', 'ask', '{}',"
+    """ '{"client": "acme", "actor": "ann", "staff": false, "scope": ["north"]}',"""
+    " p_fresh => %s)"
+)
+
+
 @pytest.fixture(autouse=True)
 def mail(stage: Stage) -> None:
     make_queue(stage)
@@ -112,27 +120,37 @@ def test_a_claim_does_not_wait_for_an_enqueuer_that_joined_the_job(
     assert claim(worker) == (job_id, 1)
 
 
+@pytest.mark.parametrize("ends", ["commit", "rollback"])
+def test_a_fresh_request_joins_a_fresh_job_that_is_just_being_claimed(
+    stage: Stage, producers: list[Session], workers: list[Session], ends: str
+) -> None:
+    asker, worker = producers[0], workers[0]
+    stage.look(MANIFEST)
+    job_id, _ = asker.row(SUBMIT, True)
+    worker.begin()
+    assert claim(worker) == (job_id, 1)
+    asker.run("set lock_timeout = '1ms'")
+    assert asker.row(SUBMIT, True) == (job_id, True)
+    getattr(worker, ends)()
+    assert asker.row(SUBMIT, True) == (job_id, True)
+
+
 @pytest.mark.parametrize("taken", [True, False], ids=["commits", "rolls back"])
 def test_a_fresh_request_that_takes_a_key_over_makes_no_completion_wait(
     stage: Stage, producers: list[Session], workers: list[Session], taken: bool
 ) -> None:
-    stage.look("""select plane.register_manifest('mail', '[{"name": "ask", "version": 1}]')""")
-    submit = (
-        "select job_id, coalesced from plane.submit_request('mail', 'ask', '{}',"
-        """ '{"client": "acme", "actor": "ann", "staff": false, "scope": ["north"]}',"""
-        " p_fresh => %s)"
-    )
+    stage.look(MANIFEST)
     ((key,),) = stage.look(
         "select plane.dedupe_key('mail', 'ask', 1, 'acme',"
         """ plane.scope_key('acme', '["north"]', false), '{}')"""
     )
     fresh, other = producers
     worker = workers[0]
-    stale = fresh.row(submit, False)[0]
+    stale = fresh.row(SUBMIT, False)[0]
     assert claim(worker) == (stale, 1)
 
     fresh.begin()
-    job_id, coalesced = fresh.row(submit, True)
+    job_id, coalesced = fresh.row(SUBMIT, True)
     assert not coalesced
     worker.run("set lock_timeout = '1ms'")
     assert complete(worker, stale, 1)
