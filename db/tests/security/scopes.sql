@@ -46,7 +46,7 @@ select is_empty(
     format('select from plane.get_job(''scopes-b'', %s, %L)', :north, :'north_key'),
     'another surface''s job is no row');
 select is(
-    plane.register_waiter('scopes-a', :south, :'north_key', 'edge', now() + interval '1 minute'), false,
+    plane.register_waiter('scopes-a', :south, :'north_key', 'edge', '1 minute'), false,
     'nobody waits for another scope''s job');
 reset role;
 

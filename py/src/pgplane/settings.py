@@ -64,8 +64,8 @@ class Settings(BaseSettings):
 
     surfaces_tier: Annotated[str, Field(pattern=f"^({TIER})?$")] = ""
     """Suffix of every surface's queue: '' or, say, '-dev'."""
-    stream_seconds: Seconds = 60.0
-    """How long one stream waits for its job."""
+    stream_seconds: Annotated[float, Field(gt=0, le=86_400)] = 60.0
+    """How long one stream waits for its job: a day at most."""
     sweep_seconds: Seconds = 5.0
     """How often an edge reads all that it waits for, and a worker sweeps the queues."""
     reap_seconds: Seconds = 3600.0

@@ -188,7 +188,7 @@ class Mix:
     def wait(self) -> None:
         queue, job_id = self._queue(), self._job()
         self._rows(
-            f"select plane.register_waiter(%s, %s, {SCOPE_KEY}, %s, clock_timestamp() + '1 s')",
+            f"select plane.register_waiter(%s, %s, {SCOPE_KEY}, %s, '1 s')",
             queue, job_id, self.name,
         )  # fmt: skip
         self._rows(f"select * from plane.await_job(%s, %s, {SCOPE_KEY})", queue, job_id)

@@ -2,7 +2,7 @@
 
 import asyncio
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -102,25 +102,26 @@ async def test_surfaces_do_not_mix(pump: ReplyPump, database: Database) -> None:
     assert sorted(database.calls) == ["await_jobs"] * 2 + ["register_waiters"] * 2
 
 
-async def test_a_deadline_is_the_longest_of_those_that_the_ledger_keeps_as_one(
+async def test_those_share_a_call_who_wait_about_as_long_and_none_for_less(
     pump: ReplyPump, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    until_when: list[datetime] = []
+    waits: dict[float, list[int]] = {}
     register = database.register_waiters
 
-    def noted(queue: str, waiting: Any, deadline: datetime) -> Any:
-        until_when.append(deadline)
-        return register(queue, waiting, deadline)
+    def noted(queue: str, waiting: Any, wait: timedelta) -> Any:
+        assert wait.total_seconds() not in waits, "one call for all of them"
+        waits[wait.total_seconds()] = [job_id for job_id, _, _ in waiting]
+        return register(queue, waiting, wait)
 
     monkeypatch.setattr(database, "register_waiters", noted)
-    database.jobs[7] = job(7)
-    before = datetime.now(UTC)
-    for seconds in (60, 600):
-        assert await pump.attach(QUEUE, 7, (KEY,), seconds)
-    for deadline, seconds in zip(until_when, (60, 600), strict=True):
-        asked = before + timedelta(seconds=seconds)
-        assert asked <= deadline
-        assert deadline.timestamp() % 10 == 0
+    asked = [0, 0.2, 10, 10.2, 20, 51, 60, 600]
+    database.jobs = {n: job(n) for n in range(len(asked))}
+    assert all(
+        await asyncio.gather(
+            *(pump.attach(QUEUE, n, (KEY,), seconds) for n, seconds in enumerate(asked))
+        )
+    )
+    assert waits == {10: [0, 1, 2], 20: [3, 4], 60: [5, 6], 600: [7]}
 
 
 async def test_an_outage_is_told_to_all(pump: ReplyPump, database: Database) -> None:
@@ -273,7 +274,7 @@ async def test_what_two_calls_do_for_one_two_do_for_many(
         )
         assert all(waiter is not None and waiter.job is not None for waiter in found)
         assert set(calls) == {"await_jobs", "register_waiters"}
-        assert len(calls) <= 4, "twice where their deadlines are rounded to two"
+        assert len(calls) == 2
     noted = plane.look("select count(*), count(distinct waiter) from plane.waiter")
     assert noted == [(50, 1)]
 

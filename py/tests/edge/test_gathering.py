@@ -237,7 +237,7 @@ async def test_a_hundred_jobs_are_not_too_many(
     async with follow(client, ids, issuer.bearer()) as events:
         assert [name for name, _, _ in await events.rest()] == ["error"] * 99 + ["done", "end"]
     assert set(calls) == {"register_waiters", "await_jobs"}
-    assert len(calls) <= 4, "twice where their deadlines are rounded to two"
+    assert len(calls) == 2
 
 
 async def test_a_surface_that_is_none_has_no_stream(

@@ -190,8 +190,7 @@ async def test_a_poll_writes_only_what_is_not_noted_yet(
 ) -> None:
     job_id = await join(client, issuer)
     plane.look(
-        "select plane.register_waiter('surface-flights', id, scope_key, 'x', now() + '1 h')"
-        " from plane.jobs"
+        "select plane.register_waiter('surface-flights', id, scope_key, 'x', '1 h') from plane.jobs"
     )
     await client.get(f"{ASK}/{job_id}", headers=issuer.bearer())
     plane.look("update plane.waiter set deadline = deadline + interval '1 hour' returning 1")

@@ -4,7 +4,7 @@ import asyncio
 import math
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -57,7 +57,7 @@ class Database:
         return found if found and found.scope_key == scope_key else None
 
     def register_waiters(
-        self, _queue: str, waiting: Sequence[tuple[int, str, str]], _deadline: datetime
+        self, _queue: str, waiting: Sequence[tuple[int, str, str]], _wait: timedelta
     ) -> list[Seen]:
         self.waiters |= {(job_id, waiter) for job_id, _, waiter in waiting}
         return [Seen(job_id, key) for job_id, key, _ in waiting if self._see(job_id, key)]

@@ -100,7 +100,6 @@ ACCEPTED = [
     Rule("at once", ("p_blob_retention", "p_poison_retention"), ("zero",), ("create_queue",)),
     Rule("at once", ("p_retry_in", "p_spread"), ("zero",), ("fail_job", "retry_poison")),
     Rule("at once", ("p_available_at",), ("infinitely long ago", "long ago"), ("enqueue",)),
-    Rule("who no longer waits", ("p_deadline",), ("infinitely long ago", "long ago")),
     Rule(
         "any operation: a worker knows it or not",
         ("p_operation",),

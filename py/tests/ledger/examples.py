@@ -39,8 +39,7 @@ insert into situation select 'pending', job_id from plane.enqueue('mail', 'send'
 insert into situation
     select 'asked', job_id from plane.submit_request('mail', 'ask', '{}',
         '{"client": "acme", "actor": "ann", "staff": false, "scope": ["north"]}');
-select plane.register_waiter('mail', pg_temp.job('asked'), pg_temp.scope(), 'me',
-    now() + interval '1 minute');
+select plane.register_waiter('mail', pg_temp.job('asked'), pg_temp.scope(), 'me', '1 minute');
 """
 
 HELD = {"p_job_id": "pg_temp.job('held')", "p_attempt": "pg_temp.attempt('held')"}
@@ -168,12 +167,12 @@ EXAMPLES: dict[str, dict[str, str]] = {
     "register_waiter": {
         **ASKED,
         "p_waiter": "'you'",
-        "p_deadline": "now() + interval '1 hour'",
+        "p_wait": "'1 hour'",
     },
     "register_waiters": {
         **ASKED_MANY,
         "p_waiters": "array['you']",
-        "p_deadline": "now() + interval '1 hour'",
+        "p_wait": "'1 hour'",
     },
     "register_worker": {"p_worker": "'v'", "p_queue": "'mail'", "p_info": """'{"pid": 1}'"""},
     "release_job": HELD,

@@ -21,7 +21,7 @@ ASK = """
 MANY = f"%s::bigint[], array_fill({SCOPE}, array[cardinality(%s::bigint[])])"
 REGISTER = (
     f"select job_id from plane.register_waiters('mail', {MANY},"
-    " array_fill('edge'::text, array[cardinality(%s::bigint[])]), now() + interval '1 min')"
+    " array_fill('edge'::text, array[cardinality(%s::bigint[])]), '1 min')"
 )
 AWAIT = f"select job_id, status from plane.await_jobs('mail', {MANY})"
 COMPLETE = """

@@ -227,7 +227,7 @@ def test_a_waiter_that_came_during_a_cancel_is_told(
         listener.execute("listen plane_done")
         admins[0].begin()
         assert admins[0].value(CANCEL, job_id) == "cancelled"
-        wait = "select plane.register_waiter('mail', %s, %s, 'edge-1', now() + interval '1 min')"
+        wait = "select plane.register_waiter('mail', %s, %s, 'edge-1', '1 min')"
         assert edge.value(wait, job_id, key)
         read = "select status from plane.await_job('mail', %s, %s)"
         assert edge.value(read, job_id, key) == "pending"

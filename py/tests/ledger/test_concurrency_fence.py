@@ -159,7 +159,7 @@ def test_a_waiter_that_came_while_the_job_was_being_completed_sees_the_answer(
 
     worker.begin()
     assert complete(worker, job_id, 1, '{"sent": true}')
-    wait = "select plane.register_waiter('mail', %s, %s, 'edge-1', now() + interval '1 min')"
+    wait = "select plane.register_waiter('mail', %s, %s, 'edge-1', '1 min')"
     assert edge.value(wait, job_id, key)
     edge.start("select status, result from plane.await_job('mail', %s, %s)", job_id, key)
     edge.waits_for(worker)

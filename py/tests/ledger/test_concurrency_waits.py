@@ -161,7 +161,7 @@ def test_a_completion_by_an_older_snapshot_misses_no_waiter(
     worker.begin("repeatable read")
     worker.run("select 1")
     edge.run(
-        "select plane.register_waiter('mail', %s, %s, 'edge-1', now() + interval '1 min')",
+        "select plane.register_waiter('mail', %s, %s, 'edge-1', '1 min')",
         job_id,
         key,
     )

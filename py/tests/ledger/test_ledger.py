@@ -11,6 +11,7 @@ from pgplane import errors, ledger, session
 
 QUEUE = "surface-test"
 LEASE = timedelta(seconds=30)
+MINUTE = timedelta(minutes=1)
 ENVELOPE = '{"client": "acme", "actor": "ada", "staff": false, "scope": ["EWR"]}'
 MANIFEST = (
     '[{"name": "echo", "version": 1, "params": {"type": "object"},'
@@ -45,8 +46,7 @@ async def test_a_request_is_answered(edge: session.Connection, worker: session.C
     assert await ledger.submit_request(edge, QUEUE, "echo", params, ENVELOPE) == (job_id, True)
 
     key = await ledger.scope_key(edge, "acme", '["EWR"]', False)
-    deadline = datetime.now(UTC) + timedelta(seconds=60)
-    assert await ledger.register_waiter(edge, QUEUE, job_id, key, "test", deadline)
+    assert await ledger.register_waiter(edge, QUEUE, job_id, key, "test", MINUTE)
     waiting = await ledger.await_job(edge, QUEUE, job_id, key)
     assert waiting is not None
     assert (waiting.status, waiting.result) == ("pending", None)
@@ -86,9 +86,8 @@ async def test_a_caller_waits_for_many_and_leaves_one(
     second, _ = await ledger.submit_request(edge, QUEUE, "echo", '{"n": 2}', ENVELOPE)
     key = await ledger.scope_key(edge, "acme", '["EWR"]', False)
     own = await ledger.scope_key(edge, "acme", '["EWR"]', False, "ada")
-    deadline = datetime.now(UTC) + timedelta(seconds=60)
     waiting = [(job_id, scope_key, own) for job_id in (second, first) for scope_key in (key, own)]
-    seen = await ledger.register_waiters(edge, QUEUE, waiting, deadline)
+    seen = await ledger.register_waiters(edge, QUEUE, waiting, MINUTE)
     assert seen == [(second, key), (first, key)]
     jobs = await ledger.await_jobs(edge, QUEUE, seen)
     assert [(job.job_id, job.status) for job in jobs] == [(second, "pending"), (first, "pending")]
@@ -97,8 +96,8 @@ async def test_a_caller_waits_for_many_and_leaves_one(
     assert await ledger.leave_job(edge, QUEUE, first, key, own) == "cancelled"
     assert [claim.job_id for claim in await ledger.claim(worker, QUEUE, "w", 2)] == [second]
     with pytest.raises(errors.Invalid):
-        await ledger.register_waiters(edge, QUEUE, [(first, key, "")], deadline)
-    assert await ledger.register_waiters(edge, QUEUE, [], deadline) == []
+        await ledger.register_waiters(edge, QUEUE, [(first, key, "")], MINUTE)
+    assert await ledger.register_waiters(edge, QUEUE, [], MINUTE) == []
 
 
 async def test_a_blob_is_written_shared_and_read(

@@ -141,7 +141,7 @@ def test_who_waits_for_a_job_that_is_claimed_and_done_in_one_transaction_is_told
     everyone.begin()
     assert claim(everyone) == job_id
     assert everyone.value("select plane.complete_job(%s, 1)", job_id)
-    wait = "select plane.register_waiter('mail', %s, %s, 'edge-1', now() + interval '1 min')"
+    wait = "select plane.register_waiter('mail', %s, %s, 'edge-1', '1 min')"
     assert edge.value(wait, job_id, key)
     answer = "select status from plane.await_job('mail', %s, %s)"
     assert edge.value(answer, job_id, key) == "pending"
@@ -256,7 +256,7 @@ def test_waiters_tells_of_an_ending_only_where_somebody_waits(
     queue(everyone, "waiters")
     unwatched, watched = enqueue(everyone), ask(everyone)
     key = everyone.value("select plane.scope_key('acme', '[\"north\"]', false)")
-    wait = "select plane.register_waiter('mail', %s, %s, 'edge-1', now() + interval '1 min')"
+    wait = "select plane.register_waiter('mail', %s, %s, 'edge-1', '1 min')"
     assert everyone.value(wait, watched, key)
     claim(everyone)
     claim(everyone)
@@ -297,7 +297,7 @@ def test_never_tells_nobody_of_anything(everyone: Session, listener: Listener) -
     assert claim(everyone) is None
     job_id = ask(everyone)
     key = everyone.value("select plane.scope_key('acme', '[\"north\"]', false)")
-    wait = "select plane.register_waiter('mail', %s, %s, 'edge-1', now() + interval '1 min')"
+    wait = "select plane.register_waiter('mail', %s, %s, 'edge-1', '1 min')"
     assert everyone.value(wait, job_id, key)
     claim(everyone)
     everyone.run("select plane.release_job(%s, 1)", job_id)

@@ -43,8 +43,8 @@ def work(call: Call) -> None:
     ((asked, _),) = call("submit_request('mail', 'send', '{}', %s::jsonb)", ENVELOPE)
     call("submit_request('mail', 'send', '{}', %s::jsonb, p_fresh => true)", ENVELOPE)
     call("submit_request('mail', 'send', '{}', %s::jsonb)", ENVELOPE)
-    call(f"register_waiter('mail', %s, {KEY}, 'me', now() + interval '1 min')", asked)
-    waiting = f"array[%s]::bigint[], array[{KEY}], array['you'], now() + interval '1 min'"
+    call(f"register_waiter('mail', %s, {KEY}, 'me', '1 min')", asked)
+    waiting = f"array[%s]::bigint[], array[{KEY}], array['you'], '1 min'"
     for _ in range(2):
         call(f"register_waiters('mail', {waiting})", asked)
     ((key,),) = call(f"dedupe_key('mail', 'send', 1, 'acme', {KEY}, '{{}}')")

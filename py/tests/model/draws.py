@@ -181,8 +181,8 @@ class Draws:
 
     def _registration(self, queue: str, job: Job, scope: str | None) -> Register:
         scope_key = self.ledger.keys.scopes.get(scope or "")
-        until = self.ledger.clock.now + timedelta(seconds=60)
-        return Register(queue, job.id, scope, scope_key, self._name(job), until)
+        now, wait = self.ledger.clock.now, timedelta(seconds=60)
+        return Register(queue, job.id, scope, scope_key, self._name(job), now, wait)
 
     def _name(self, job: Job) -> str:
         """Who waits or leaves: a caller of the job's scope, or this session."""

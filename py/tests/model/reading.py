@@ -1,6 +1,6 @@
 """The readers' calls."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from ..support.sessions import Row
 from .call import Call, job_tokens
@@ -64,11 +64,11 @@ class Register(Call):
 
     def __init__(
         self, queue: str, job_id: int, scope: str | None, scope_key: str | None,
-        name: str, deadline: datetime,
+        name: str, now: datetime, wait: timedelta,
     ) -> None:  # fmt: skip
         self.queue, self.job_id, self.scope = queue, job_id, scope
-        self.name, self.deadline = name, deadline
-        self.params = (queue, job_id, scope_key, name, deadline)
+        self.name, self.until = name, now + wait
+        self.params = (queue, job_id, scope_key, name, wait)
 
     def waits_on(self, view: View) -> set[Token]:
         return {("waiter", self.job_id, self.name)}
@@ -77,7 +77,7 @@ class Register(Call):
         job = visible(view, self.queue, self.job_id, self.scope)
         assert rows == [(job is not None,)]
         if job is not None:
-            note_interest(view, job, self.name, self.deadline, "waits")
+            note_interest(view, job, self.name, self.until, "waits")
 
 
 class Leave(Call):

@@ -149,9 +149,7 @@ def live(server: Server, database: str) -> None:
             return job_id, attempt
 
         asked = edge.value(f"submit_request('mail', 'ask', '{{}}', '{ENVELOPE}')")
-        assert edge.value(
-            f"register_waiter('mail', %s, {SCOPE}, 'me', now() + interval '1 minute')", asked
-        )
+        assert edge.value(f"register_waiter('mail', %s, {SCOPE}, 'me', '1 minute')", asked)
         job = claim()
         assert job == (asked, 1)
         assert worker.value("report_progress(%s, %s, 1, 2, 'half')", *job) == "held"

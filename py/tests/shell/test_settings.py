@@ -62,6 +62,7 @@ def test_listening_goes_to_the_queue_database_unless_told_otherwise(
         ("IDLE_MS", "0"),
         ("CONCURRENCY", "none"),
         ("STREAM_SECONDS", "-1"),
+        ("STREAM_SECONDS", "86401"),
         ("CACHE_ENTRIES", "-1"),
         ("CACHE_BYTES", "-1"),
         ("TELEMETRY_URL", "example.com/hunter2"),

@@ -1,7 +1,7 @@
--- _check_waiters: what names and the deadline of those who wait must satisfy.
+-- _check_waiters: what the names of those who wait, and how long they do, must satisfy.
 create or replace function plane._check_waiters(
-    p_waiters  text[],
-    p_deadline timestamptz
+    p_waiters text[],
+    p_wait    interval
 )
     returns void
     language plpgsql
@@ -15,19 +15,19 @@ begin
     where not plane._is_name(w.waiter)
     order by w.ord
     limit 1;
-    if found or p_deadline is null or p_deadline > plane._now() + interval '1 day' then
+    if found or p_wait is null or p_wait <= interval '0' or p_wait > interval '1 day' then
         raise exception using
             errcode = '22023',
-            message = 'a waiter has a name of 1 to 200 characters and a deadline within a day',
-            detail = concat_ws(' ', format('deadline=%s', coalesce(p_deadline::text, 'NULL')),
+            message = 'a waiter has a name of 1 to 200 characters and a wait above 0, of at most a day',
+            detail = concat_ws(' ', format('wait=%s', coalesce(p_wait::text, 'NULL')),
                 'element=' || v_wrong.ord, 'waiter_length=' || length(v_wrong.waiter)),
             hint = 'Register again to wait longer.';
     end if;
 end;
 $$;
 
-revoke all on function plane._check_waiters(text[], timestamptz) from public;
+revoke all on function plane._check_waiters(text[], interval) from public;
 
-comment on function plane._check_waiters(text[], timestamptz) is
-'Refuses waiters without a name, and a deadline that is none or too far away.
-Raises 22023 a waiter has a name of 1 to 200 characters and a deadline within a day.';
+comment on function plane._check_waiters(text[], interval) is
+'Refuses waiters without a name, and those who do not wait, or for too long.
+Raises 22023 a waiter has a name of 1 to 200 characters and a wait above 0, of at most a day.';

@@ -11,7 +11,7 @@ create function pg_temp.ask(p_actor text, p_n integer) returns bigint language s
     select job_id from plane.submit_request('leave_job', 'ask', jsonb_build_object('n', p_n), pg_temp.envelope(p_actor => p_actor))
 $$;
 create function pg_temp.waits(p_actor text, p_job_id bigint, p_for interval default '60 s') returns boolean language sql as $$
-    select plane.register_waiter('leave_job', p_job_id, pg_temp.key(), pg_temp.own(p_actor), plane._now() + p_for)
+    select plane.register_waiter('leave_job', p_job_id, pg_temp.key(), pg_temp.own(p_actor), p_for)
 $$;
 create function pg_temp.leaves(p_actor text, p_job_id bigint, p_wanted text, p_what text) returns text language plpgsql as $$
 declare

@@ -2,14 +2,14 @@
 begin;
 \ir ../../_clock.sql
 \ir _surface.sql
-select plan(18);
+select plan(19);
 
 create function pg_temp.registers(
     p_job_ids bigint[], p_scope_keys text[], p_waiters text[], p_seen bigint[], p_what text, p_for interval default '60 s')
     returns text language sql as $$
     select is(
         (select array_agg(r.job_id order by r.ord)
-            from plane.register_waiters('register_waiters', p_job_ids, p_scope_keys, p_waiters, plane._now() + p_for)
+            from plane.register_waiters('register_waiters', p_job_ids, p_scope_keys, p_waiters, p_for)
                 with ordinality as r (job_id, scope_key, ord)),
         p_seen, p_what)
 $$;
@@ -30,10 +30,10 @@ select job_id as anns from plane.submit_request('register_waiters', 'mine', '{}'
 -- when somebody waits for several
 select pg_temp.registers(array[:b, :a], array[:'north', :'north'], array['x', 'y'], array[:b, :a], 'many can be waited for at once, in any order');
 select is(pg_temp.waiters(:a), 'y waits 12:01:00', 'each by its name');
-select is(pg_temp.waiters(:b), 'x waits 12:01:00', 'until the deadline');
+select is(pg_temp.waiters(:b), 'x waits 12:01:00', 'for as long');
 select results_eq(
     format($$ select job_id, scope_key from plane.register_waiters('register_waiters', array[%1$s, %1$s, %2$s, %2$s], array[%3$L, %4$L, %3$L, %4$L],
-        array_fill('x'::text, array[4]), plane._now() + interval '1 min') $$, :a, :anns, :'north', :'ann'),
+        array_fill('x'::text, array[4]), '1 min') $$, :a, :anns, :'north', :'ann'),
     format($$ values (%s::bigint, %L), (%s, %L) $$, :a, :'north', :anns, :'ann'),
     'of the two keys of a reader each job has one');
 select is(pg_temp.waiters(:a), 'x waits 12:01:00, y waits 12:01:00', 'a job that is told twice is noted once');
@@ -56,14 +56,15 @@ create function pg_temp.refuses(p_arguments text, p_message text, p_what text) r
     select throws_ok('select plane.register_waiters(''register_waiters'', ' || p_arguments || ')', '22023', p_message, p_what)
 $$;
 \set lengths 'job_ids, scope_keys and waiters must be arrays of one length'
-\set waiter 'a waiter has a name of 1 to 200 characters and a deadline within a day'
-select pg_temp.refuses($$ '{1}', '{a}', '{}', plane._now() $$, :'lengths', 'a job without its waiter is refused');
-select pg_temp.refuses($$ '{1}', null, '{a}', plane._now() $$, :'lengths', 'NULL is no array');
-select pg_temp.refuses($$ '{1,2}', '{a,b}', array['x', ''], plane._now() $$, :'waiter', 'a waiter without a name is refused');
+\set waiter 'a waiter has a name of 1 to 200 characters and a wait above 0, of at most a day'
+select pg_temp.refuses($$ '{1}', '{a}', '{}', '1 s' $$, :'lengths', 'a job without its waiter is refused');
+select pg_temp.refuses($$ '{1}', null, '{a}', '1 s' $$, :'lengths', 'NULL is no array');
+select pg_temp.refuses($$ '{1,2}', '{a,b}', array['x', ''], '1 s' $$, :'waiter', 'a waiter without a name is refused');
 select pg_temp.refuses($$ '{1}', '{a}', '{x}', null $$, :'waiter', 'nobody waits for ever');
-select pg_temp.refuses($$ '{1}', '{a}', '{x}', plane._now() + interval '1 day 1 s' $$, :'waiter', 'nor for more than a day');
+select pg_temp.refuses($$ '{1}', '{a}', '{x}', '1 day 1 us' $$, :'waiter', 'nor for more than a day');
+select pg_temp.refuses($$ '{1}', '{a}', '{x}', '0' $$, :'waiter', 'who does not wait is refused');
 select throws_ok(
-    $$ select plane.register_waiters('register_waiters-none', '{}', '{}', '{}', plane._now()) $$,
+    $$ select plane.register_waiters('register_waiters-none', '{}', '{}', '{}', '1 s') $$,
     'PL404', 'no such queue', 'a queue that does not exist is refused');
 
 select * from finish();

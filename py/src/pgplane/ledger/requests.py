@@ -1,7 +1,7 @@
 """Requests: asked, waited for and read, within a scope."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import timedelta
 from typing import LiteralString
 
 from psycopg.rows import args_row
@@ -97,14 +97,14 @@ async def register_waiter(
     job_id: int,
     scope_key: str,
     waiter: str,
-    deadline: datetime,
+    wait: timedelta,
 ) -> bool:
-    """Note who waits until when; False: no such job for that scope."""
+    """Note who waits, and for how long; False: no such job for that scope."""
     registered: bool = await value(
         connection,
         "select plane.register_waiter(p_queue => %s, p_job_id => %s, p_scope_key => %s,"
-        " p_waiter => %s, p_deadline => %s)",
-        (queue, job_id, scope_key, waiter, deadline),
+        " p_waiter => %s, p_wait => %s)",
+        (queue, job_id, scope_key, waiter, wait),
     )
     return registered
 
@@ -113,20 +113,20 @@ async def register_waiters(
     connection: Connection,
     queue: str,
     waiting: Sequence[tuple[int, str, str]],
-    deadline: datetime,
+    wait: timedelta,
 ) -> list[Seen]:
     """`register_waiter` for many `(job_id, scope_key, waiter)`; which of them are there."""
     return await rows(
         connection,
         _seen_row,
         "select job_id, scope_key from plane.register_waiters(p_queue => %s, p_job_ids =>"
-        " %s::bigint[], p_scope_keys => %s::text[], p_waiters => %s::text[], p_deadline => %s)",
+        " %s::bigint[], p_scope_keys => %s::text[], p_waiters => %s::text[], p_wait => %s)",
         (
             queue,
             [job_id for job_id, _, _ in waiting],
             [scope_key for _, scope_key, _ in waiting],
             [waiter for _, _, waiter in waiting],
-            deadline,
+            wait,
         ),
     )
 

@@ -2,10 +2,9 @@
 
 import asyncio
 import math
-import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import timedelta
 
 from pgplane import ledger
 from pgplane.edge.access.scopes import name_of
@@ -19,8 +18,8 @@ MAX_BYTES = 4 * 1024**2
 """Bytes of results that are read at a time for those who arrive, and one result a line above; what
 is left out is read by the pump."""
 
-DEADLINE_STEP = 10
-"""Seconds; the ledger keeps deadlines in these steps, rounded up."""
+WAIT_STEP = timedelta(seconds=10)
+"""Those share a call who wait equally long in these steps, rounded up: those of the ledger."""
 
 
 class Arrival:
@@ -32,7 +31,7 @@ class Arrival:
         self.who = queue, job_id, name_of(scope_keys)
         self.job_id = job_id
         self.scope_keys = scope_keys
-        self.deadline = math.ceil((time.time() + seconds) / DEADLINE_STEP) * DEADLINE_STEP
+        self.wait = max(1, math.ceil(timedelta(seconds=seconds) / WAIT_STEP)) * WAIT_STEP
         self.waiter: Waiter | None = None
         self.noted = asyncio.Event()
         """That the ledger knows of him, or never will."""
@@ -66,7 +65,7 @@ class Arrivals:
         self._database = database
         self._admit = admit
         self._dismiss = dismiss
-        self._coming: defaultdict[tuple[str, int], list[Arrival]] = defaultdict(list)
+        self._coming: defaultdict[tuple[str, timedelta], list[Arrival]] = defaultdict(list)
         self._lines = asyncio.Semaphore(lines)
         self._max_bytes = MAX_BYTES // lines
         self._under_way: set[Arrival] = set()
@@ -82,7 +81,7 @@ class Arrivals:
         room.
         """
         arrival = Arrival(queue, job_id, scope_keys, seconds)
-        self._coming[queue, arrival.deadline].append(arrival)
+        self._coming[queue, arrival.wait].append(arrival)
         self._under_way.add(arrival)
         if not self._resting:
             self._resting = True
@@ -107,22 +106,22 @@ class Arrivals:
         if count == 0:
             self._resting = False
             return
-        for (queue, deadline), arrivals in self._coming.items():
+        for (queue, wait), arrivals in self._coming.items():
             for start in range(0, len(arrivals), MAX_TOGETHER):
                 together = arrivals[start : start + MAX_TOGETHER]
-                task = asyncio.create_task(self._serve(queue, deadline, together), name="arrivals")
+                task = asyncio.create_task(self._serve(queue, wait, together), name="arrivals")
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)
         self._coming.clear()
         asyncio.get_running_loop().call_later(pause(count, gathered), self._set_out, True)
 
-    async def _serve(self, queue: str, deadline: int, arrivals: Sequence[Arrival]) -> None:
+    async def _serve(self, queue: str, wait: timedelta, arrivals: Sequence[Arrival]) -> None:
         """The order makes sure that no completion slips through: the waiters are noted in the
         database and here, then the rows are read past any completion that is under way."""
         try:
             async with self._lines:
                 try:
-                    await self._note(queue, deadline, arrivals)
+                    await self._note(queue, wait, arrivals)
                 finally:
                     for arrival in arrivals:
                         self._under_way.discard(arrival)
@@ -134,14 +133,13 @@ class Arrivals:
         for arrival in arrivals:
             arrival.over()
 
-    async def _note(self, queue: str, deadline: int, arrivals: Sequence[Arrival]) -> None:
+    async def _note(self, queue: str, wait: timedelta, arrivals: Sequence[Arrival]) -> None:
         waiting = dict.fromkeys(
             (arrival.job_id, scope_key, name_of(arrival.scope_keys))
             for arrival in arrivals
             for scope_key in arrival.scope_keys
         )
-        until = datetime.fromtimestamp(deadline, UTC)
-        noted = await self._database.call(ledger.register_waiters, queue, list(waiting), until)
+        noted = await self._database.call(ledger.register_waiters, queue, list(waiting), wait)
         seen = set(map(tuple, noted))
         for arrival in arrivals:
             for scope_key in arrival.scope_keys:

@@ -1,7 +1,7 @@
 """Jobs: how one stands, and leaving it."""
 
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -51,7 +51,7 @@ async def leave(request: Request) -> Response:
 async def _still_wanted(edge: Edge, visitor: Visitor, found: Job) -> None:
     """Note that who polls wants the job for as long as a stream would; the ledger writes it only
     now and then. How the job stands is told all the same where that cannot be noted."""
-    deadline = datetime.now(UTC) + timedelta(seconds=edge.settings.stream_seconds)
+    wait = timedelta(seconds=edge.settings.stream_seconds)
     with suppress(Busy, Unavailable):
         await edge.database.call(
             ledger.register_waiter,
@@ -59,5 +59,5 @@ async def _still_wanted(edge: Edge, visitor: Visitor, found: Job) -> None:
             found.job_id,
             found.scope_key,
             visitor.name,
-            deadline,
+            wait,
         )
