@@ -97,6 +97,12 @@ class Process:
         self.close()
         self._start(*self._arguments, *arguments)
 
+    def peak_bytes(self) -> int:
+        """The most memory that it has had (Linux)."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        (line,) = [line for line in status.splitlines() if line.startswith("VmHWM:")]
+        return int(line.split()[1]) * 1024
+
     def close(self) -> None:
         """End it."""
         if self.process.poll() is None:

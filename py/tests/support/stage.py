@@ -190,6 +190,14 @@ def control(on: Deployment, line: Wire) -> Starlette:
     )
 
 
+def client_database(server: Server) -> str:
+    """An empty database that a login may read."""
+    with psycopg.connect(server.database_url("postgres"), autocommit=True) as connection:
+        connection.execute("create database client")
+        connection.execute("create role client_login login")
+    return server.database_url("client", user="client_login")
+
+
 @contextmanager
 def deployed(
     surface: str,
