@@ -13,6 +13,8 @@ from time import monotonic
 from types import TracebackType
 from typing import Any, Self
 
+from pgplane.settings import Settings
+
 PATIENCE = 30.0
 """Seconds that a process has to say what a test waits for, or to end."""
 
@@ -26,6 +28,8 @@ class Process:
     """
 
     def __init__(self, *arguments: str, **settings: str) -> None:
+        unknown = settings.keys() - Settings.model_fields.keys()
+        assert not unknown, f"there are no such settings, which nobody else would say: {unknown}"
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("PLANE_")}
         self._arguments = arguments
         self._environment = (
