@@ -19,7 +19,7 @@ from pgplane.errors import Busy, Unavailable
 from ..support.edges import Plane, ask, on_a_port, until
 from ..support.issuer import Issuer
 from ..support.sessions import Stage
-from .test_pump import KEY, OWN, QUEUE, Database, job
+from .database import KEY, OWN, QUEUE, Database, job
 
 
 @pytest.fixture

@@ -311,11 +311,12 @@ async def test_a_client_that_leaves_while_it_asks_is_no_fault(
     client, _ = edge
     token = issuer.bearer()["Authorization"]
     address = client.base_url
-    with socket.create_connection((address.host, address.port)) as leaving:
-        head = f"POST /api/flights/q HTTP/1.1\r\nHost: edge\r\nAuthorization: {token}\r\n"
-        leaving.sendall(f"{head}Content-Length: 99\r\n\r\n{{".encode())
-        await asyncio.sleep(0.2)
-    await asyncio.sleep(0.2)
+    heard, leaving = await asyncio.open_connection(address.host, address.port)
+    head = f"POST /api/flights/q HTTP/1.1\r\nHost: edge\r\nAuthorization: {token}\r\n"
+    leaving.write(f"{head}Content-Length: 99\r\nExpect: 100-continue\r\n\r\n{{".encode())
+    assert b" 100 " in await heard.readuntil(b"\r\n\r\n"), "it reads the body"
+    leaving.close()
+    await leaving.wait_closed()
     await ask(client, issuer)
     assert "request.crashed" not in "".join(capsys.readouterr())
 

@@ -104,6 +104,13 @@ async def test_an_edge_comes_back_with_its_database(
             await ready(client)
 
 
+def somebody_waits_for_a_lock(plane: Plane) -> bool:
+    return plane.look(
+        "select exists (select from pg_stat_activity"
+        " where datname = current_database() and wait_event_type = 'Lock')"
+    ) == [(True,)]
+
+
 async def test_a_strangers_transaction_does_not_hold_up_other_questions(
     client: httpx2.AsyncClient, plane: Plane, issuer: Issuer, settings: Settings, queue_db: str
 ) -> None:
@@ -117,7 +124,7 @@ async def test_a_strangers_transaction_does_not_hold_up_other_questions(
             asyncio.create_task(client.post(ASK, json=QUESTION, headers=issuer.bearer()))
             for _ in range(2 * settings.pool_size)
         ]
-        await asyncio.sleep(0.1)
+        await until(lambda: somebody_waits_for_a_lock(plane))
         await ask(client, issuer, params={"other": "question"})
         assert {problem(response, 503)["code"] for response in await asyncio.gather(*stuck)} == {
             "BUSY"
@@ -136,7 +143,7 @@ async def test_an_unfinished_completion_does_not_hold_up_other_questions(
             asyncio.create_task(client.post(ASK, json=QUESTION, headers=waiting))
             for _ in range(2 * settings.pool_size)
         ]
-        await asyncio.sleep(0.1)
+        await until(lambda: somebody_waits_for_a_lock(plane))
         await ask(client, issuer, params={"other": "question"})
         worker.commit()
         for response in await asyncio.gather(*stuck):

@@ -12,7 +12,7 @@ import httpx2
 import psycopg
 import pytest
 
-from pgplane.edge.access.tickets import STREAMS
+from pgplane.edge.access.tickets import STREAM_DEADLINES
 from pgplane.edge.edge import Edge
 from pgplane.settings import Settings
 
@@ -77,7 +77,7 @@ async def test_a_ticket_ends_by_the_clock_of_the_edge_that_is_asked(
     now = int(time.time())
     await one.set(now)
     urls = await tickets_of_a_blob(one, plane, issuer)
-    lasts = int(STREAMS * settings.stream_seconds)
+    lasts = int(STREAM_DEADLINES * settings.stream_seconds)
     for ahead in (-86_400, -1, 0, 1, 86_400):
         for age in (lasts - 1, lasts):
             await one.set(now + age)

@@ -2,31 +2,18 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any
+from collections.abc import Awaitable, Callable
 
 import psycopg
 import pytest
 
+from .connections import Connection, connections
+
 SESSIONS = 32
 CALLS = 10_000
 
-Connection = psycopg.AsyncConnection[tuple[Any, ...]]
 Hold = Callable[[int, str | None], Awaitable[None]]
 """What a worker does with a job (id, serial key) between its claim and its completion."""
-
-
-@asynccontextmanager
-async def connections(url: str, count: int) -> AsyncIterator[list[Connection]]:
-    """Autocommit connections to one database, all closed at the end."""
-    async with AsyncExitStack() as stack:
-        yield [
-            await stack.enter_async_context(
-                await psycopg.AsyncConnection.connect(url, autocommit=True)
-            )
-            for _ in range(count)
-        ]
 
 
 async def keep_completing(

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from ..support.ranges import MAINTAIN, WIDTH
-from .test_concurrency_load import Connection, connections
+from .connections import Connection, connections
 
 JOBS = 1200
 RANGE_IDS = 60

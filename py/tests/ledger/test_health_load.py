@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from .test_concurrency_load import Connection, connections
+from .connections import Connection, connections
 
 SESSIONS = 4
 CALLS = 700

@@ -13,6 +13,8 @@ from time import monotonic
 from types import TracebackType
 from typing import Any, Self
 
+from pgplane.settings import Settings
+
 PATIENCE = 30.0
 """Seconds that a process has to say what a test waits for, or to end."""
 
@@ -26,6 +28,8 @@ class Process:
     """
 
     def __init__(self, *arguments: str, **settings: str) -> None:
+        unknown = settings.keys() - Settings.model_fields.keys()
+        assert not unknown, f"there are no such settings, which nobody else would say: {unknown}"
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("PLANE_")}
         self._arguments = arguments
         self._environment = (
@@ -96,6 +100,12 @@ class Process:
         """
         self.close()
         self._start(*self._arguments, *arguments)
+
+    def peak_bytes(self) -> int:
+        """The most memory that it has had (Linux)."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        (line,) = [line for line in status.splitlines() if line.startswith("VmHWM:")]
+        return int(line.split()[1]) * 1024
 
     def close(self) -> None:
         """End it."""

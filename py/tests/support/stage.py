@@ -215,6 +215,17 @@ def control(on: Deployment, line: Wire) -> Starlette:
     )
 
 
+def client_database(server: Server) -> str:
+    """A database of one empty table, that a login may read."""
+    with psycopg.connect(server.database_url("postgres"), autocommit=True) as connection:
+        connection.execute("create database client")
+        connection.execute("create role client_login login")
+    with psycopg.connect(server.database_url("client"), autocommit=True) as connection:
+        connection.execute("create table flight (number text)")
+        connection.execute("grant select on flight to client_login")
+    return server.database_url("client", user="client_login")
+
+
 @contextmanager
 def deployed(
     surface: str,

@@ -1,14 +1,14 @@
 """A burst of completions, and what of it reaches the queue database, by the log of its server."""
 
 import re
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 
 import httpx2
 import psycopg
 import pytest
 
 from ..support.browsers import EdgeProcess, edge_process
-from ..support.crowd import Crowd, allow_many_files, gathered
+from ..support.crowd import Crowd, allow_many_files
 from ..support.edges import Plane
 from ..support.issuer import Issuer
 from ..support.postgres import Server
@@ -29,12 +29,6 @@ def edge(plane: Plane, issuer: Issuer, queue_db: str, as_edge: str) -> Iterator[
     ) as running:
         running.process.event("listener.ready")
         yield running
-
-
-@pytest.fixture
-async def crowd() -> AsyncIterator[Crowd]:
-    async with gathered() as opened:
-        yield opened
 
 
 def statements(server: Server, plane: Plane, since: int) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 
 from ..support.blobs import answer_with
 from ..support.browsers import EdgeProcess, edge_process
-from ..support.crowd import Crowd, gathered
+from ..support.crowd import Crowd
 from ..support.edges import ASK, QUESTION, Plane, ask, until
 from ..support.issuer import Issuer
 from ..support.nginx import Nginx, find_nginx, nginx
@@ -48,12 +48,6 @@ async def http(before: Nginx) -> AsyncIterator[httpx2.AsyncClient]:
     limits = httpx2.Limits(max_connections=None)
     async with httpx2.AsyncClient(base_url=before.url, timeout=60, limits=limits) as client:
         yield client
-
-
-@pytest.fixture
-async def crowd() -> AsyncIterator[Crowd]:
-    async with gathered() as opened:
-        yield opened
 
 
 async def waits(

@@ -6,7 +6,6 @@ One is a library's, the other a browser's; where Chromium is missing, its test s
 import asyncio
 import json
 import os
-import shutil
 import signal
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator
@@ -20,12 +19,13 @@ import psycopg
 import pytest
 
 from ..support.browsers import EdgeProcess, edge_process
+from ..support.chromium import find_chromium
 from ..support.edges import MANIFEST, Plane, ask, until
 from ..support.issuer import Issuer
 from ..support.nginx import find_nginx, nginx
 
 QUEUE = "surface-flights"
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+CHROMIUM = find_chromium()
 
 FORGED = 'event: forged\ndata: {"jobId": "1", "result": "forged"}\n\n'
 LINE_ENDS = ("\n", "\r", "\r\n", "\u2028", "\u2029", "\x85", "\x0b", "\x0c")
@@ -141,7 +141,7 @@ async def said(http: httpx2.AsyncClient, plane: Plane, issuer: Issuer) -> Said:
             plane.complete((job_id, attempt), None, _json(error))
     ids = ",".join(str(job[0]) for job in jobs)
     ticket = await http.post(f"/api/flights/ticket?jobs={ids}", headers=issuer.bearer())
-    all_said.path = f"{ticket.json()['streamUrl']}&jobs={ids}"
+    all_said.path = ticket.json()["streamUrl"]
     return all_said
 
 

@@ -14,10 +14,8 @@ from ..support.browsers import Browser
 from ..support.edges import problem, until
 from ..support.issuer import AUDIENCE, Issuer
 from ..support.oracle import broken
-from ..support.stage import Deployment, deployed
+from ..support.stage import Deployment, client_database, deployed
 from ..support.workers import QUEUE
-from ..worker.test_exports import peak_bytes
-from .test_stage import client_database
 
 MB = 1_000_000
 MIB = 1024 * 1024
@@ -185,7 +183,7 @@ async def test_a_large_blob_takes_little_memory_and_arrives_whole(
 
 def peaks(deployment: Deployment) -> tuple[int, int]:
     """The most memory that worker and edge have had so far."""
-    return peak_bytes(deployment.worker), peak_bytes(deployment.edge)
+    return deployment.worker.peak_bytes(), deployment.edge.peak_bytes()
 
 
 def figures(peaks: tuple[int, int]) -> str:

@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import quantiles
 from time import monotonic
@@ -13,7 +13,7 @@ import httpx2
 import pytest
 
 from ..support.browsers import EdgeProcess, edge_process
-from ..support.crowd import Crowd, allow_many_files, gathered
+from ..support.crowd import Crowd, allow_many_files
 from ..support.edges import Plane, until
 from ..support.issuer import Issuer
 from ..support.nginx import find_nginx, nginx
@@ -48,12 +48,6 @@ def edge(plane: Plane, issuer: Issuer, as_edge: str) -> Iterator[EdgeProcess]:
     ) as running:
         running.process.event("listener.ready")
         yield running
-
-
-@pytest.fixture
-async def crowd() -> AsyncIterator[Crowd]:
-    async with gathered() as opened:
-        yield opened
 
 
 def person(edge: EdgeProcess, number: int) -> dict[str, str]:
@@ -186,7 +180,7 @@ async def test_twenty_streams_tell_of_two_thousand_jobs(
             jobs = ",".join(map(str, job_ids[client * 100 :][:100]))
             headers = person(edge, client * 100)
             ticket = await http.post(f"/api/flights/ticket?jobs={jobs}", headers=headers)
-            crowd.follow(client, edge.url, f"{ticket.json()['streamUrl']}&jobs={jobs}")
+            crowd.follow(client, edge.url, ticket.json()["streamUrl"])
     await crowd.until(lambda: len(crowd.seen) == 2000)
     full = resident(edge)
     assert_few_connections(plane)

@@ -23,12 +23,12 @@ from pgplane.session import connect
 from pgplane.surface import Envelope
 from pgplane.worker.encoding import encode
 
+from ..support.chromium import find_chromium
 from ..support.postgres import ROOT, Server
 from ..support.processes import Process
 from ..support.stage import Deployment, deployed
 
 WEB = ROOT / "web"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 QUEUE = "surface-flights"
 PATIENCE = 420.0
 """Seconds that the tests in the browser may take; on an idle machine they take 50."""
@@ -40,7 +40,7 @@ def missing() -> str | None:
         return "install Node 20 or newer"
     if not (WEB / "node_modules").is_dir() or not built():
         return "build the page: make page"
-    if "CHROMIUM" not in os.environ and not any(map(shutil.which, BROWSERS)):
+    if find_chromium() is None:
         return "install Chromium, or set CHROMIUM to a browser's path"
     return None
 

@@ -11,23 +11,11 @@ import pytest
 from ..support.edges import until
 from ..support.issuer import AUDIENCE, Issuer
 from ..support.oracle import broken
-from ..support.postgres import Server
 from ..support.sockets import PATIENCE, RawStream
-from ..support.stage import LISTENERS, Deployment, deployed
+from ..support.stage import LISTENERS, Deployment, client_database, deployed
 from ..support.workers import QUEUE
 
 PATH = "/api/test/q"
-
-
-def client_database(server: Server) -> str:
-    """A database of one empty table, that a login may read."""
-    with psycopg.connect(server.database_url("postgres"), autocommit=True) as connection:
-        connection.execute("create database client")
-        connection.execute("create role client_login login")
-    with psycopg.connect(server.database_url("client"), autocommit=True) as connection:
-        connection.execute("create table flight (number text)")
-        connection.execute("grant select on flight to client_login")
-    return server.database_url("client", user="client_login")
 
 
 @pytest.fixture(scope="module")

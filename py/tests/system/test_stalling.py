@@ -66,18 +66,29 @@ def stream_seconds() -> str:
 
 
 @pytest.fixture
+def max_streams() -> str:
+    """How many streams and waits have a place."""
+    return "1"
+
+
+@pytest.fixture
 async def door(
-    plane: Plane, issuer: Issuer, as_edge: str, tmp_path: Path, way: str, stream_seconds: str
+    plane: Plane,
+    issuer: Issuer,
+    as_edge: str,
+    tmp_path: Path,
+    way: str,
+    stream_seconds: str,
+    max_streams: str,
 ) -> AsyncIterator[Door]:
-    """An edge with one pooled connection, and a place for one download, one stream, one wait."""
+    """An edge with one pooled connection, and a place for one download."""
     plane.look("select plane.create_queue('surface-flights', p_lease => '1 hour')")
     with edge_process(
         issuer,
         queue_url=as_edge,
         pool_size="1",
         max_downloads="1",
-        max_streams="1",
-        max_waiters="1",
+        max_streams=max_streams,
         stream_seconds=stream_seconds,
         stream_heartbeat_seconds="0.5",
     ) as edge:
@@ -186,7 +197,7 @@ async def test_a_download_that_is_not_read_gives_its_place_to_another(
 
 
 @either
-@pytest.mark.parametrize("stream_seconds", ["3"])
+@pytest.mark.parametrize(("stream_seconds", "max_streams"), [("5", "2")])
 async def test_peers_that_have_vanished_give_their_places_to_others(
     door: Door, plane: Plane, issuer: Issuer
 ) -> None:
@@ -201,7 +212,10 @@ async def test_peers_that_have_vanished_give_their_places_to_others(
         f"POST {ASK} HTTP/1.1\r\nHost: edge\r\nPrefer: wait=60\r\nContent-Length: {len(body)}\r\n"
         f"Authorization: {issuer.bearer()['Authorization']}\r\n\r\n{body}".encode()
     )
-    await until(lambda: plane.jobs() == 2)
+    awaited = (
+        "select from plane.waiter w join plane.jobs j on j.id = w.job_id where j.params ? 'waits'"
+    )
+    await until(lambda: bool(plane.look(awaited)))
     door.line.swallow()
 
     async def may_wait() -> bool:
@@ -209,12 +223,14 @@ async def test_peers_that_have_vanished_give_their_places_to_others(
         answer = await door.http.post(ASK, json=QUESTION, headers=headers)
         return "Preference-Applied" in answer.headers
 
-    async def may_stream() -> bool:
+    async def two_get_in() -> bool:
         other = await RawStream.open(url, asked["streamUrl"])
-        other.close()
-        return other.status == 200
+        try:
+            return other.status == 200 and await may_wait()
+        finally:
+            other.close()
 
+    assert not await may_wait(), "both places are taken"
     for gone in (stream, waits):
         gone.close()
-    await until(may_wait)
-    await until(may_stream)
+    await until(two_get_in)

@@ -51,7 +51,7 @@ def tiers(
 
 
 @dataclass
-class Desk:
+class Asker:
     """Ann at the edge of one tier."""
 
     tier: Tier
@@ -78,46 +78,48 @@ class Desk:
 
 
 @pytest.fixture
-async def desks(
+async def askers(
     tiers: dict[str, Tier], request: pytest.FixtureRequest
-) -> AsyncIterator[tuple[Desk, Desk]]:
+) -> AsyncIterator[tuple[Asker, Asker]]:
     """Ann at both edges, where each tier has its worker; a param: further settings of the edges."""
     settings: dict[str, str] = getattr(request, "param", {})
     async with AsyncExitStack() as stack:
-        desks = []
+        askers = []
         for tier in tiers.values():
             edge = stack.enter_context(tier.edge(**settings))
             stack.enter_context(tier.worker())
             http = await stack.enter_async_context(edge.connections())
-            desks.append(Desk(tier, http, tier.issuer.bearer()))
-        yield desks[0], desks[1]
+            askers.append(Asker(tier, http, tier.issuer.bearer()))
+        yield askers[0], askers[1]
 
 
 async def test_one_question_in_two_tiers_is_two_jobs_with_two_answers(
-    ledger: psycopg.Connection, desks: tuple[Desk, Desk]
+    ledger: psycopg.Connection, askers: tuple[Asker, Asker]
 ) -> None:
-    for desk in desks:
-        ledger.execute("select plane.pause_queue(%s)", [desk.tier.queue])
-    asked = [await desk.ask() for desk in desks]
-    again = [await desk.ask() for desk in desks]
+    for asker in askers:
+        ledger.execute("select plane.pause_queue(%s)", [asker.tier.queue])
+    asked = [await asker.ask() for asker in askers]
+    again = [await asker.ask() for asker in askers]
     assert [one["coalesced"] for one in asked] == [False, False]
     assert [one["coalesced"] for one in again] == [True, True]
     jobs = [one["jobId"] for one in asked]
     assert [one["jobId"] for one in again] == jobs
-    queues = [desk.tier.queue for desk in desks]
+    queues = [asker.tier.queue for asker in askers]
     expected = [(job, queue, "pending") for job, queue in zip(jobs, queues, strict=True)]
     assert ledger.execute(JOBS).fetchall() == expected
 
-    for desk in desks:
-        ledger.execute("select plane.resume_queue(%s)", [desk.tier.queue])
-    first = [await desk.answer(one) for desk, one in zip(desks, asked, strict=True)]
-    databases = [desk.tier.client_url.rpartition("/")[2] for desk in desks]
+    for asker in askers:
+        ledger.execute("select plane.resume_queue(%s)", [asker.tier.queue])
+    first = [await asker.answer(one) for asker, one in zip(askers, asked, strict=True)]
+    databases = [asker.tier.client_url.rpartition("/")[2] for asker in askers]
     assert [one["answered"].split()[0] for one in first] == databases
 
     # out of a cache, each has its own again
-    later = [await desk.ask() for desk in desks]
-    assert [await desk.answer(one) for desk, one in zip(desks, later, strict=True)] == first
-    polls = [await desk.browser.poll(one["jobId"]) for desk, one in zip(desks, later, strict=True)]
+    later = [await asker.ask() for asker in askers]
+    assert [await asker.answer(one) for asker, one in zip(askers, later, strict=True)] == first
+    polls = [
+        await asker.browser.poll(one["jobId"]) for asker, one in zip(askers, later, strict=True)
+    ]
     assert [poll.json()["cache"] for poll in polls] == ["hit", "hit"]
     runs = ledger.execute("select queue, count(distinct locked_by) from plane.jobs group by queue")
     assert sorted(runs.fetchall()) == sorted((queue, 1) for queue in queues)
@@ -126,13 +128,13 @@ async def test_one_question_in_two_tiers_is_two_jobs_with_two_answers(
 
 
 @pytest.mark.parametrize(
-    "desks",
+    "askers",
     [{}, {"ticket_key": "one key for both tiers"}],
     ids=["the key of the database", "a key that is set"],
     indirect=True,
 )
-async def test_what_one_tier_has_is_nothing_at_the_other(desks: tuple[Desk, Desk]) -> None:
-    for home, away in (desks, desks[::-1]):
+async def test_what_one_tier_has_is_nothing_at_the_other(askers: tuple[Asker, Asker]) -> None:
+    for home, away in (askers, askers[::-1]):
         asked = await home.ask("export")
         number = (await home.answer(asked))["blobRef"]["blob"]
         job, named = asked["statusUrl"], f"jobs={asked['jobId']}"
@@ -157,19 +159,19 @@ async def test_what_one_tier_has_is_nothing_at_the_other(desks: tuple[Desk, Desk
             assert (await away.do(method, url)).status_code == 404, f"{method} {url}"
             assert (await home.do(method, url)).status_code in (200, 204), f"{method} {url}"
         events = [
-            (await desk.do("GET", f"/api/flights/stream?{named}")).text for desk in (away, home)
+            (await asker.do("GET", f"/api/flights/stream?{named}")).text for asker in (away, home)
         ]
         assert ["event: done" in told for told in events] == [False, True]
         assert ['"status":404' in told for told in events] == [True, False]
 
 
 async def test_who_leaves_a_job_in_one_tier_stays_in_the_other(
-    ledger: psycopg.Connection, desks: tuple[Desk, Desk]
+    ledger: psycopg.Connection, askers: tuple[Asker, Asker]
 ) -> None:
-    live, dev = desks
-    for desk in desks:
-        ledger.execute("select plane.pause_queue(%s)", [desk.tier.queue])
-    of_live, of_dev = [await desk.ask() for desk in desks]
+    live, dev = askers
+    for asker in askers:
+        ledger.execute("select plane.pause_queue(%s)", [asker.tier.queue])
+    of_live, of_dev = [await asker.ask() for asker in askers]
     assert (await dev.do("DELETE", of_live["statusUrl"])).status_code == 404
     assert (await dev.do("DELETE", of_dev["statusUrl"])).status_code == 204
     expected = [

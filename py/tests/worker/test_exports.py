@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -102,19 +101,12 @@ def test_the_cache_keeps_as_many_bytes_as_it_is_told(
 def test_an_export_takes_little_memory_whatever_its_size(ledger: Ledger, worker: Process) -> None:
     ask(ledger, "table", rows=4000)
     worker.event("job.finished", operation="table")
-    before = peak_bytes(worker)
+    before = worker.peak_bytes()
     job_id = ask(ledger, "table", rows=80_000)
 
     assert worker.event("job.finished", job_id=job_id)["outcome"] == "done"
     assert result(ledger, job_id)["file"]["blobRef"]["size"] > 76 * MIB
-    assert peak_bytes(worker) - before < 24 * MIB
-
-
-def peak_bytes(worker: Process) -> int:
-    """The most memory that a process has had (Linux)."""
-    status = Path(f"/proc/{worker.process.pid}/status").read_text()
-    (line,) = [line for line in status.splitlines() if line.startswith("VmHWM:")]
-    return int(line.split()[1]) * 1024
+    assert worker.peak_bytes() - before < 24 * MIB
 
 
 def test_a_cancel_stops_an_export_and_its_query(

@@ -58,7 +58,7 @@ class Rounds:
             self._tell(question, reply, fault)
 
     async def board(self) -> None:
-        """What the page asks as it opens, at the same moment."""
+        """Eight panels of the page, asked at the same moment."""
         panels = list(board(self.people))
         replies = await asyncio.gather(
             *(self.asker.ask(panel.who, panel.operation, panel.params) for panel in panels)

@@ -21,6 +21,9 @@ BACKLOG = 2048
 STUCK_CLIENT_MS = 45_000
 """How long a client may take nothing before the kernel drops its connection."""
 
+_CUT = ("ASGI callable returned without completing response", "Cancel %s running task(s)")
+"""How uvicorn's messages of them begin."""
+
 
 class Cuts(logging.Filter):
     """Makes plain warnings of what uvicorn takes for faults: responses that the edge has cut, since
@@ -31,14 +34,13 @@ class Cuts(logging.Filter):
         if isinstance(error, asyncio.CancelledError):
             record.msg = "a response was cut at the end of the grace time"
             record.exc_info = None
-        elif not str(record.msg).startswith(_CUTS):
+        elif not str(record.msg).startswith(_CUT):
             return True
         record.levelno = logging.WARNING
         record.levelname = logging.getLevelName(record.levelno)
         return True
 
 
-_CUTS = ("ASGI callable returned without completing response", "Cancel %s running task(s)")
 _cuts = Cuts()
 
 

@@ -1,5 +1,5 @@
 import { css, html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
-import { DELAY, key, keys, paint, type Scale } from '../look/scales.js';
+import { DELAY, legend, legends, paint, type Scale } from '../look/scales.js';
 import { shared } from '../look/styles.js';
 
 /** Rows of coloured cells under one row of columns. */
@@ -52,7 +52,7 @@ export class HeatGrid extends LitElement {
 
   static override styles = [
     shared,
-    keys,
+    legends,
     css`
       :host {
         display: flex;
@@ -114,19 +114,6 @@ export class HeatGrid extends LitElement {
         outline: 2px solid var(--ink);
         outline-offset: 0;
       }
-      .foot {
-        display: flex;
-        flex-direction: column;
-        gap: 4px;
-        margin-top: 8px;
-        font-size: 13px;
-      }
-      .read {
-        min-height: 1.4em;
-        overflow: hidden;
-        text-overflow: ellipsis;
-        white-space: nowrap;
-      }
     `,
   ];
 
@@ -160,7 +147,7 @@ export class HeatGrid extends LitElement {
           </tbody>
         </table>
       </div>
-      <div class="foot">${key(this.scale)}<span class="read ${read ? '' : 'soft'}">${read?.words ?? 'Point at a cell, or use the arrow keys.'}</span></div>
+      ${legend(this.scale, read?.words ?? null, 'Point at a cell, or use the arrow keys.')}
     `;
   }
 

@@ -1,7 +1,7 @@
 import { borders, nation } from 'virtual:united-states';
 import { geoAlbersUsa } from 'd3-geo';
 import { css, html, LitElement, nothing, type SVGTemplateResult, svg, type TemplateResult } from 'lit';
-import { colourOf, DELAY, key, keys } from '../look/scales.js';
+import { colourOf, DELAY, legend, legends } from '../look/scales.js';
 import { shared } from '../look/styles.js';
 
 /** A place on the map: its size by a count, its colour by a delay. */
@@ -62,7 +62,7 @@ export class UsMap extends LitElement {
 
   static override styles = [
     shared,
-    keys,
+    legends,
     css`
       :host {
         display: flex;
@@ -117,19 +117,6 @@ export class UsMap extends LitElement {
         stroke-width: 3px;
         font: 600 15px var(--sans);
       }
-      .foot {
-        display: flex;
-        flex-direction: column;
-        gap: 4px;
-        margin-top: 8px;
-        font-size: 13px;
-      }
-      .read {
-        min-height: 1.4em;
-        overflow: hidden;
-        text-overflow: ellipsis;
-        white-space: nowrap;
-      }
     `,
   ];
 
@@ -148,7 +135,7 @@ export class UsMap extends LitElement {
             svg`<text x=${x} y=${y + radius + 14} text-anchor="middle" aria-hidden="true">${code}</text>`,
         )}
       </svg>
-      <div class="foot">${key(DELAY)}<span class="read ${read ? '' : 'soft'}">${read?.words ?? 'Point at a circle, or use the arrow keys.'}</span></div>
+      ${legend(DELAY, read?.words ?? null, 'Point at a circle, or use the arrow keys.')}
     `;
   }
 

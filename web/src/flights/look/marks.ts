@@ -1,4 +1,4 @@
-import { type SVGTemplateResult, svg } from 'lit';
+import { css, type SVGTemplateResult, svg } from 'lit';
 import type { Kind } from '../asking/kinds.js';
 
 const SHAPES: Readonly<Record<Kind, SVGTemplateResult>> = {
@@ -19,3 +19,16 @@ export function mark(kind: Kind): SVGTemplateResult {
   return svg`<svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" fill="none"
     stroke="currentColor" stroke-width="1.7" stroke-linecap="round" stroke-linejoin="round">${SHAPES[kind]}</svg>`;
 }
+
+/** The mark of what runs turns. */
+export const marks = css`
+  .turn {
+    transform-origin: 8px 8px;
+    animation: turn 0.9s linear infinite;
+  }
+  @keyframes turn {
+    to {
+      transform: rotate(1turn);
+    }
+  }
+`;

@@ -35,8 +35,15 @@ export function colourOf({ limits }: Scale, value: number | null): string {
   return `var(--heat-${limits.filter((limit) => value >= limit).length})`;
 }
 
+/** What stands beneath a picture: its scale, and what is pointed at, in words; of nothing, how to point. */
+export function legend(scale: Scale, words: string | null, how: string): TemplateResult {
+  return html`
+    <div class="legend">${key(scale)}<span class="read ${words === null ? 'soft' : ''}">${words ?? how}</span></div>
+  `;
+}
+
 /** The scale with its limits, to be read once. */
-export function key({ title, limits, text }: Scale): TemplateResult {
+function key({ title, limits, text }: Scale): TemplateResult {
   return html`
     <p class="heat-key" aria-hidden="true">
       <span>${title}</span>
@@ -50,7 +57,20 @@ export function key({ title, limits, text }: Scale): TemplateResult {
   `;
 }
 
-export const keys = css`
+export const legends = css`
+  .legend {
+    display: flex;
+    flex-direction: column;
+    gap: 4px;
+    margin-top: 8px;
+    font-size: 13px;
+  }
+  .read {
+    min-height: 1.4em;
+    overflow: hidden;
+    text-overflow: ellipsis;
+    white-space: nowrap;
+  }
   .heat-key {
     display: flex;
     flex-wrap: wrap;

@@ -17,7 +17,7 @@ import { Common } from '../charts/common.js';
 import { shared } from '../look/styles.js';
 import { applyTheme, nextTheme, readTheme, type Theme } from '../look/theme.js';
 import type { Desk, Round } from '../panels/asking.js';
-import type { BoardPanel, FlightPick } from '../panels/departures.js';
+import type { DeparturesPanel, FlightPick } from '../panels/departures.js';
 import { layout, pair, panels } from './layout.js';
 import { firstName, loadPeople, NobodyError, type Person } from './people.js';
 
@@ -266,7 +266,7 @@ export class Page extends LitElement {
   }
 
   #see(): void {
-    const board = this.renderRoot.querySelector<BoardPanel>('flights-board');
+    const board = this.renderRoot.querySelector<DeparturesPanel>('flights-board');
     board?.scrollIntoView({ block: 'center' });
     board?.renderRoot.querySelector<HTMLElement>('.scroll')?.focus();
   }

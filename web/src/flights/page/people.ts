@@ -15,9 +15,9 @@ export class NobodyError extends Error {}
 const FILE = 'users.json';
 
 /** The people of `users.json` beside the page. Throws NobodyError when there are none. */
-export async function loadPeople(signal?: AbortSignal): Promise<Person[]> {
+export async function loadPeople(): Promise<Person[]> {
   const url = new URL(FILE, document.baseURI);
-  const response = await fetch(url, { cache: 'no-cache', ...(signal ? { signal } : {}) });
+  const response = await fetch(url, { cache: 'no-cache' });
   if (!response.ok)
     throw new NobodyError(`${FILE} was not found beside this page (HTTP ${response.status}).`);
   let people: unknown;

@@ -3,7 +3,7 @@ import type { State } from '../../client/index.js';
 import { colour, WORDS } from '../asking/kinds.js';
 import type { Entry, Requests } from '../asking/requests.js';
 import { duration } from '../look/format.js';
-import { mark } from '../look/marks.js';
+import { mark, marks } from '../look/marks.js';
 import { card, shared } from '../look/styles.js';
 import { bar } from './times.js';
 
@@ -26,6 +26,7 @@ export class RequestStrip extends LitElement {
   static override styles = [
     shared,
     card,
+    marks,
     css`
       section {
         padding: 14px 16px 0;
@@ -140,10 +141,6 @@ export class RequestStrip extends LitElement {
         border-radius: 3px;
         background: linear-gradient(90deg, var(--times)) var(--sunk);
       }
-      .turn {
-        transform-origin: 8px 8px;
-        animation: turn 0.9s linear infinite;
-      }
       @media (max-width: 1180px) {
         .scroll {
           --strip-height: 190px;
@@ -154,11 +151,6 @@ export class RequestStrip extends LitElement {
         }
         li {
           break-inside: avoid;
-        }
-      }
-      @keyframes turn {
-        to {
-          transform: rotate(1turn);
         }
       }
     `,

@@ -6,7 +6,7 @@ import { shared, tables } from '../look/styles.js';
 import { Asking } from './asking.js';
 
 /** One airport's departures of one day; a flight opens its details. */
-export class BoardPanel extends Asking<Rows<Departure>> {
+export class DeparturesPanel extends Asking<Rows<Departure>> {
   static override properties = {
     step: { state: true },
     search: { state: true },

@@ -1,7 +1,7 @@
 import { css, html, LitElement, nothing, type TemplateResult } from 'lit';
 import type { PlaneError, State } from '../../client/index.js';
 import { colour, kindOf, WORDS } from '../asking/kinds.js';
-import { mark } from '../look/marks.js';
+import { mark, marks } from '../look/marks.js';
 import { card, shared } from '../look/styles.js';
 
 /** The frame of one question: its title, where it stands, and in place of an answer, why there is none. */
@@ -27,6 +27,7 @@ export class Panel extends LitElement {
   static override styles = [
     shared,
     card,
+    marks,
     css`
       :host {
         display: grid;
@@ -126,15 +127,6 @@ export class Panel extends LitElement {
         border-radius: 10px;
         background: linear-gradient(100deg, var(--sunk) 40%, var(--line) 50%, var(--sunk) 60%) 0 0 / 300% 100%;
         animation: wait 1.8s linear infinite;
-      }
-      .turn {
-        transform-origin: 8px 8px;
-        animation: turn 0.9s linear infinite;
-      }
-      @keyframes turn {
-        to {
-          transform: rotate(1turn);
-        }
       }
       @keyframes wait {
         from {

@@ -15,7 +15,7 @@ from pgplane import ledger
 from pgplane.edge.database import QueueDatabase
 from pgplane.edge.problems import Problem
 
-STREAMS = 3
+STREAM_DEADLINES = 3
 """How many stream deadlines a ticket lasts: the stream itself and its reconnects."""
 
 Purpose = NewType("Purpose", int)
@@ -46,7 +46,7 @@ class SharedTickets:
 
     def __init__(self, database: QueueDatabase, key: str | None, stream_seconds: float) -> None:
         self._database = database
-        self._seconds = STREAMS * stream_seconds
+        self._seconds = STREAM_DEADLINES * stream_seconds
         self._tickets = Tickets(key.encode(), self._seconds) if key else None
 
     async def get(self) -> "Tickets":
