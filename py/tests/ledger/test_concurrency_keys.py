@@ -12,7 +12,6 @@ from ..support.steps import (
     status,
 )
 
-
 MANIFEST = """select plane.register_manifest('mail', '[{"name": "ask", "version": 1}]')"""
 SUBMIT = (
     "select job_id, coalesced from plane.submit_request('mail', 'ask', '{}',"
