@@ -87,9 +87,10 @@ class ReplyPump:
         await self._arrivals.until_noted(queue, job_id, name)
 
     def resume(self, waiter: Waiter) -> None:
-        """Go on with a waiter that is detached: its job is read soon."""
+        """Go on with a waiter that is detached: its job is read as soon as there is room."""
         self._admit(waiter)
-        self._read_soon([waiter.job_id])
+        self._left[waiter.job_id] = None
+        self._wake.set()
 
     def detach(self, waiter: Waiter) -> None:
         """Forget a waiter; a second call does nothing."""
@@ -127,14 +128,13 @@ class ReplyPump:
             gathered = self._wake.is_set()
             await self._wake.wait()
             self._wake.clear()
-            job_ids = dict.fromkeys(self._unread) | self._left
-            self._unread.clear()
+            job_ids = dict.fromkeys(self._unread.difference(self._left)) | self._left
+            self._unread, self._left = set(), {}
             try:
-                self._left = await self._read(job_ids)
+                self._left = await self._read(job_ids) | self._left
             except LedgerError as error:
                 log.warning("replies.read_failed", jobs=len(job_ids), error=error.message)
-                self._left = job_ids
-                self._wake.set()
+                self._left = job_ids | self._left
                 await asyncio.sleep(RETRY_SECONDS)
             if self._left:
                 self._wake.set()
