@@ -123,6 +123,14 @@ async def test_a_schema_that_was_too_dear_once_is_not_used_again(checks: Checks)
     assert (entry["event"], entry["operation"]) == ("manifest.unusable_schema", "ask")
 
 
+async def test_params_that_were_too_dear_do_not_take_the_description_away(checks: Checks) -> None:
+    schema = Schema(text(TREE), checks)
+    assert await schema.document() == TREE
+    assert await schema.faults(DEEP) == []
+    assert not schema._usable
+    assert await schema.document() == TREE
+
+
 async def test_what_is_too_large_is_not_even_asked(checks: Checks) -> None:
     with structlog.testing.capture_logs() as logged:
         large = Schema(text(WANTS_TEXT | {"title": "x" * MAX_SCHEMA}), checks)

@@ -211,6 +211,45 @@ async def test_large_answers_are_read_so_many_bytes_at_a_time(
     assert len(database.reads) == math.ceil(MAX_READ * len(large) / MAX_BYTES)
 
 
+async def test_many_large_answers_hold_up_no_other(pump: ReplyPump, database: Database) -> None:
+    """What ends while the first of them are told is told next, not behind all of them."""
+    told: list[int] = []
+
+    def tell(row: Job) -> None:
+        if row.status == "done":
+            if not told:
+                end(pump, database, 100)
+            told.append(row.job_id)
+
+    for n in range(101):
+        (await attach(pump, database, n)).listen(tell)
+    large = b"x" * 1024**2
+    database.jobs.update({n: replace(job(n, "done"), result=large) for n in range(100)})
+    pump.notified("plane_done", ",".join(map(str, range(100))))
+    await until(lambda: len(told) == 101)
+    assert told.index(100) == MAX_BYTES // len(large)
+    assert len(database.reads) == math.ceil(100 * len(large) / MAX_BYTES)
+
+
+async def test_what_is_left_out_is_read_behind_what_ends_meanwhile(
+    pump: ReplyPump, database: Database
+) -> None:
+    """By those who came to large answers, too, and by a sweep while they are read."""
+    told: list[int] = []
+    large = b"x" * 1024**2
+    small = await attach(pump, database, 100)
+    small.listen(lambda row: told.append(100) if row.status == "done" else None)
+    for n in range(100):
+        database.jobs[n] = replace(job(n, "done"), result=large)
+        waiter = Waiter(QUEUE, n, KEY)
+        waiter.listen(lambda row: told.append(row.job_id))
+        pump.resume(waiter)
+    end(pump, database, 100)
+    pump.read_all()
+    await until(lambda: len(told) == 101)
+    assert told[0] == 100
+
+
 async def test_a_read_that_takes_too_long_is_split_until_it_does_not(
     pump: ReplyPump, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

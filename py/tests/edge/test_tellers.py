@@ -134,7 +134,7 @@ async def test_an_answer_that_was_left_out_is_read_then_told(pump: ReplyPump) ->
     streams = Streams()
     one = Waiter(QUEUE, 7, KEY)
     stream = reply(pump, streams, one, 60)
-    assert (pump._unread, len(pump)) == ({7}, 1)
+    assert (list(pump._left), len(pump)) == ([7], 1)
     one.offer(DONE)
     assert b"event: done" in b"".join(stream._pending)
     stream.close()
@@ -144,7 +144,7 @@ async def test_an_answer_that_was_left_out_is_read_then_told(pump: ReplyPump) ->
 async def test_what_was_told_is_held_no_longer(pump: ReplyPump) -> None:
     one = waiter(pump, DONE)
     stream = reply(pump, Streams(), one, 60)
-    assert (one.job, len(pump), pump._unread) == (None, 0, set())
+    assert (one.job, len(pump), pump._left) == (None, 0, {})
     stream.close()
 
 

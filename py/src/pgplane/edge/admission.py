@@ -1,10 +1,11 @@
 """Admission: how much of what lasts may be under way here, in all and for one caller."""
 
 from collections import Counter
-from contextlib import ExitStack
+from contextlib import AbstractAsyncContextManager, ExitStack
 from dataclasses import dataclass
 
 from pgplane.edge.problems import Problem
+from pgplane.edge.turns import Turns
 from pgplane.settings import Settings
 
 
@@ -54,12 +55,13 @@ class Admission:
     """What is limited here. A caller is a person, by any number of tabs and tickets.
 
     Connections are what a stream costs, and the jobs that it waits for what it costs the database:
-    both are counted.
+    both are counted. What does not last is not: callers take turns at it.
     """
 
     streams: Quota
     waits: Quota
     downloads: Quota
+    questions: Turns
 
     @classmethod
     def from_settings(cls, settings: Settings) -> "Admission":
@@ -69,6 +71,7 @@ class Admission:
             downloads=Quota(
                 "TOO_MANY_DOWNLOADS", settings.max_downloads, max(1, settings.max_downloads // 10)
             ),
+            questions=Turns(max(1, settings.pool_size - 1)),
         )
 
     def stream(self, name: str, jobs: int = 1) -> ExitStack:
@@ -81,3 +84,8 @@ class Admission:
     def download(self, name: str) -> ExitStack:
         """Room for a download; raises Full."""
         return self.downloads.take(name)
+
+    def question(self, name: str) -> AbstractAsyncContextManager[None]:
+        """A turn to ask, or to have something checked; raises Busy. It leaves one connection of the
+        pool to what is no question."""
+        return self.questions.of(name)

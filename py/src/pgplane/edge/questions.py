@@ -37,17 +37,14 @@ class Question:
     version: int | None
 
 
-async def read_question(request: Request, limit: int) -> Question:
-    """The question in a request's body of at most `limit` bytes.
-
-    Raises Problem 408, 413, 415, 400 (no JSON) or 422 (JSON of another shape).
-    """
+async def read_body(request: Request, limit: int) -> bytes:
+    """A request's body of at most `limit` bytes; raises Problem 408, 413 or 415."""
     media_type = request.headers.get("content-type", "application/json").partition(";")[0].strip()
     if media_type.lower() != "application/json":
         raise Problem(415, "NOT_JSON", "send the question as application/json")
     try:
         async with asyncio.timeout(BODY_SECONDS):
-            body = await _read(request, limit)
+            return await _read(request, limit)
     except TimeoutError:
         raise Problem(
             408,
@@ -55,7 +52,6 @@ async def read_question(request: Request, limit: int) -> Question:
             f"the body did not arrive within {BODY_SECONDS:g} s",
             {"Connection": "close"},
         ) from None
-    return parse(body)
 
 
 def parse(body: bytes) -> Question:

@@ -121,6 +121,7 @@ class Schema:
         self._checks = checks
         self._whose = whose
         self._usable = True
+        self._sound = False
         if len(text) > MAX_SCHEMA:
             self._give_up(f"it has more than {MAX_SCHEMA} bytes")
 
@@ -135,14 +136,16 @@ class Schema:
         except TooDearError:
             self._give_up("a check by it takes too much time or memory")
             return []
+        self._sound = verdict.reason is None
         if verdict.reason is not None:
             self._give_up(verdict.reason)
         return verdict.wrong
 
     async def document(self) -> dict[str, Any] | None:
-        """The schema itself; None: it cannot be used."""
+        """The schema itself; None: it cannot be used. One that was good is described, though params
+        may have been too dear since."""
         await self.faults("{}")
-        if not self._usable:
+        if not self._usable and not self._sound:
             return None
         found: dict[str, Any] = parse(self._text.decode())
         return found

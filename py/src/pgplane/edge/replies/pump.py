@@ -3,7 +3,6 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from itertools import islice
 
 from pgplane import ledger, logs
 from pgplane.edge.database import QueueDatabase
@@ -29,7 +28,8 @@ class ReplyPump:
 
     A notification only says which rows to read: all that arrived since the last read are read by
     one query. One that comes alone is read at once; the more come after it, the longer they are
-    gathered. A sweep reads every waiting row, in case a notification was missed.
+    gathered. A sweep reads every waiting row, in case a notification was missed. What there was no
+    room for is read next, behind what has come meanwhile: many large answers hold up no other.
     """
 
     def __init__(
@@ -46,6 +46,7 @@ class ReplyPump:
         self._sleep = sleep
         self._waiting: defaultdict[int, set[Waiter]] = defaultdict(set)
         self._unread: set[int] = set()
+        self._left: dict[int, None] = {}
         self._wake = asyncio.Event()
         self._batch = MAX_READ
         self._arrivals = Arrivals(database, self._admit, self.detach, lines)
@@ -86,9 +87,10 @@ class ReplyPump:
         await self._arrivals.until_noted(queue, job_id, name)
 
     def resume(self, waiter: Waiter) -> None:
-        """Go on with a waiter that is detached: its job is read soon."""
+        """Go on with a waiter that is detached: its job is read as soon as there is room."""
         self._admit(waiter)
-        self._read_soon([waiter.job_id])
+        self._left[waiter.job_id] = None
+        self._wake.set()
 
     def detach(self, waiter: Waiter) -> None:
         """Forget a waiter; a second call does nothing."""
@@ -126,15 +128,18 @@ class ReplyPump:
             gathered = self._wake.is_set()
             await self._wake.wait()
             self._wake.clear()
-            job_ids, self._unread = self._unread, set()
+            job_ids = dict.fromkeys(self._unread.difference(self._left)) | self._left
+            self._unread, self._left = set(), {}
             try:
-                await self._read(job_ids)
+                self._left = await self._read(job_ids) | self._left
             except LedgerError as error:
                 log.warning("replies.read_failed", jobs=len(job_ids), error=error.message)
-                self._unread |= job_ids
-                self._wake.set()
+                self._left = job_ids | self._left
                 await asyncio.sleep(RETRY_SECONDS)
-            await self._sleep(pause(len(job_ids), gathered))
+            if self._left:
+                self._wake.set()
+            else:
+                await self._sleep(pause(len(job_ids), gathered))
 
     async def sweep(self) -> None:
         """Read every waiting row once in a while, for ever."""
@@ -142,30 +147,32 @@ class ReplyPump:
             await asyncio.sleep(self._sweep_seconds)
             self.read_all()
 
-    async def _read(self, job_ids: set[int]) -> None:
-        wanted: defaultdict[str, set[tuple[int, str]]] = defaultdict(set)
+    async def _read(self, job_ids: Iterable[int]) -> dict[int, None]:
+        """Read and deliver; the jobs that are still to be read, for whom there was no room."""
+        wanted: defaultdict[str, dict[tuple[int, str], None]] = defaultdict(dict)
         for job_id in job_ids:
             for waiter in self._waiting.get(job_id, ()):
                 if not waiter.ended:
-                    wanted[waiter.queue].add((job_id, waiter.scope_key))
+                    wanted[waiter.queue][job_id, waiter.scope_key] = None
+        left: dict[int, None] = {}
         for queue, pairs in wanted.items():
-            await self._read_pairs(queue, pairs)
+            left.update(dict.fromkeys(await self._read_some(queue, list(pairs))))
+        return left
 
-    async def _read_pairs(self, queue: str, unread: set[tuple[int, str]]) -> None:
-        """Read and deliver, so many rows and bytes at a time that no more is held than that."""
-        while some := list(islice(unread, self._batch)):
-            try:
-                jobs = await self._database.call(ledger.get_results, queue, some, MAX_BYTES)
-            except Busy:  # large results may take longer than a call may: fewer at a time
-                self._batch = max(1, len(some) // 4)
-                raise
-            self._batch = min(MAX_READ, self._batch * 2)
-            unread.difference_update(some)
-            for job in jobs:
-                if not job.left_out:
-                    self._deliver(queue, job)
-                elif job.job_id in self._waiting:
-                    unread.add((job.job_id, job.scope_key))
+    async def _read_some(self, queue: str, pairs: Sequence[tuple[int, str]]) -> list[int]:
+        """So many rows and bytes that no more is held than that, the first ones first."""
+        some = pairs[: self._batch]
+        try:
+            jobs = await self._database.call(ledger.get_results, queue, some, MAX_BYTES)
+        except Busy:  # large results may take longer than a call may: fewer at a time
+            self._batch = max(1, len(some) // 4)
+            raise
+        self._batch = min(MAX_READ, self._batch * 2)
+        for job in jobs:
+            if not job.left_out:
+                self._deliver(queue, job)
+        left_out = [job.job_id for job in jobs if job.left_out]
+        return left_out + [job_id for job_id, _ in pairs[len(some) :]]
 
     def _deliver(self, queue: str, job: Job) -> None:
         for waiter in list(self._waiting.get(job.job_id, ())):

@@ -15,7 +15,7 @@ from pgplane.edge.admission import Full
 from pgplane.edge.edge import Edge
 from pgplane.edge.manifests.wording import Wrong
 from pgplane.edge.problems import Problem
-from pgplane.edge.questions import Question, read_question
+from pgplane.edge.questions import Question, parse, read_body
 from pgplane.edge.replies import replies
 from pgplane.edge.routes.responses import POLL, json_response, surface_url
 from pgplane.errors import Busy
@@ -28,18 +28,20 @@ async def submit(request: Request) -> Response:
     """POST a question: 202 and where its answer will be, or 200 with it."""
     edge: Edge = request.app.state.edge
     visitor = await edge.access.of(request)
-    question = await read_question(request, edge.settings.body_bytes)
-    await _check(edge, visitor.queue, question)
+    body = await read_body(request, edge.settings.body_bytes)
     fresh = _wants_fresh(request)
-    submitted = await edge.database.call(
-        ledger.submit_request,
-        visitor.queue,
-        question.operation,
-        question.params,
-        visitor.envelope,
-        version=question.version,
-        fresh=fresh,
-    )
+    async with edge.admission.question(visitor.name):
+        question = parse(body)
+        await _check(edge, visitor.queue, question)
+        submitted = await edge.database.call(
+            ledger.submit_request,
+            visitor.queue,
+            question.operation,
+            question.params,
+            visitor.envelope,
+            version=question.version,
+            fresh=fresh,
+        )
     status_url = f"{surface_url(request, visitor)}/q/{submitted.job_id}"
     headers = {"Location": status_url}
     wait = _wait_seconds(request)
@@ -54,13 +56,13 @@ async def submit(request: Request) -> Response:
     tickets = await edge.tickets.get()
     ticket = tickets.issue(visitor.queue, [submitted.job_id], visitor.scope_keys, STREAM)
     headers |= {**POLL, "Cache-Status": _cache_status(submitted, fresh)}
-    body = {
+    accepted = {
         "jobId": str(submitted.job_id),
         "streamUrl": f"{status_url}/stream?ticket={ticket}",
         "statusUrl": status_url,
         "coalesced": submitted.coalesced,
     }
-    return json_response(orjson.dumps(body), 202, headers)
+    return json_response(orjson.dumps(accepted), 202, headers)
 
 
 async def _check(edge: Edge, queue: str, question: Question) -> None:

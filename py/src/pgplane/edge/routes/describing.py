@@ -15,12 +15,11 @@ async def describe(request: Request) -> Response:
     edge: Edge = request.app.state.edge
     visitor = await edge.access.of(request)
     manifest = await edge.manifests.get(visitor.queue, SURE_SECONDS)
-    operations = [
-        Described(
-            offer.operation, await offer.schema.document(), bool(await offer.schema.faults("{}"))
-        )
-        for offer in manifest.offers
-    ]
+    operations = []
+    for offer in manifest.offers:
+        async with edge.admission.question(visitor.name):
+            params, required = await offer.schema.document(), await offer.schema.faults("{}")
+        operations.append(Described(offer.operation, params, bool(required)))
     served = [
         (method, route.path)
         for route in request.app.routes
