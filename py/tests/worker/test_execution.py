@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
-from datetime import UTC, datetime
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import psycopg
@@ -22,7 +22,7 @@ from pgplane.worker.cache import TtlCache
 from pgplane.worker.execution import Executor, UnknownOperationError
 
 from ..conftest import ClientDatabase
-from ..support.scripted import ScriptedConnection
+from ..support.scripted import ScriptedConnection, a_claim
 
 
 class Ask(Params):
@@ -96,20 +96,13 @@ def claim(
     envelope: str = '{"client": "acme", "actor": "ada", "staff": false, "scope": ["EWR", "JFK"]}',
     **params: object,
 ) -> Claim:
-    now = datetime.now(UTC)
-    return Claim(
-        job_id=1,
-        attempt=1,
+    return replace(
+        a_claim(),
         queue="surface-desk",
         operation=operation,
-        version=1,
         params=json.dumps({"origin": origin, **params}).encode(),
         envelope=envelope.encode(),
         dedupe_key=key,
-        serial_key=None,
-        max_dequeues=5,
-        lease_expires_at=now,
-        created_at=now,
         cache_key=key,
         fresh=fresh,
     )
