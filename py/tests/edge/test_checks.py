@@ -152,6 +152,19 @@ async def test_a_checker_that_is_killed_says_nothing_of_the_schema(checks: Check
     assert await schema.faults(NUMBER) == NO_TEXT
 
 
+async def test_a_checker_that_gets_no_processor_says_nothing_of_the_schema(
+    checks: Checks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema = Schema(text(WANTS_TEXT), checks)
+    assert await schema.faults(NUMBER) == NO_TEXT
+    assert checks._process is not None
+    os.kill(checks._process.pid, signal.SIGSTOP)
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "ANSWER_SECONDS", 0.01)
+        assert await schema.faults(NUMBER) == []
+    assert await schema.faults(NUMBER) == NO_TEXT
+
+
 async def test_a_schema_is_not_blamed_for_what_the_checker_had_before(checks: Checks) -> None:
     schema = text(WANTS_TEXT)
     assert (await checks.verdict(schema, NUMBER)).wrong == NO_TEXT

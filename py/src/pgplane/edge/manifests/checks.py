@@ -24,7 +24,7 @@ WAIT_SECONDS = 2.0
 """How long a question may wait for its turn: without a check, the worker is the judge."""
 
 ANSWER_SECONDS = 5.0
-"""How long the checker may take where there is next to no processor to be had."""
+"""How long the checker may take by the clock; what is too dear is ended by the processor's time."""
 
 _MAX_LINE = 4 * 1024**2
 _ENDED_FROM_OUTSIDE = {-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP}
@@ -91,8 +91,8 @@ class Checks:
                     request["text"] = schema.decode(errors="replace")
                     reply = await _exchange(process, request)
             decided = True
-        except TimeoutError:
-            raise TooDearError from None
+        except TimeoutError:  # it had next to no processor: that tells nothing of the schema
+            raise UndecidedError from None
         except (EOFError, OSError):
             status = await process.wait()
             raise (UndecidedError if status in _ENDED_FROM_OUTSIDE else TooDearError) from None
