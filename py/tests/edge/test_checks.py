@@ -12,9 +12,8 @@ import httpx2
 import pytest
 import structlog
 
-from pgplane.edge.edge import Edge
-from pgplane.edge.manifests import checks as module
-from pgplane.edge.manifests.checks import (
+from pgplane.edge.checking import checks as module
+from pgplane.edge.checking.checks import (
     MAX_PARAMS,
     MAX_SCHEMA,
     Checks,
@@ -22,7 +21,8 @@ from pgplane.edge.manifests.checks import (
     TooDearError,
     UndecidedError,
 )
-from pgplane.edge.manifests.wording import Wrong
+from pgplane.edge.checking.wording import Wrong
+from pgplane.edge.edge import Edge
 
 from ..support.edges import ASK, Plane, in_process, problem, until
 from ..support.issuer import Issuer

@@ -9,12 +9,12 @@ import httpx2
 import pytest
 import structlog
 
+from pgplane.edge.checking.checks import Checks
+from pgplane.edge.checking.wording import Wrong
 from pgplane.edge.database import QueueDatabase
 from pgplane.edge.edge import Edge
 from pgplane.edge.manifests import manifests as module
-from pgplane.edge.manifests.checks import Checks
 from pgplane.edge.manifests.manifests import KEEP_SECONDS, SURE_SECONDS, Manifest, Manifests
-from pgplane.edge.manifests.wording import Wrong
 from pgplane.edge.questions import Question
 from pgplane.errors import LedgerError, NotReady, Unavailable
 from pgplane.ledger.records import ManifestEntry

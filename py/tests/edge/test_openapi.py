@@ -20,9 +20,9 @@ from starlette.routing import Route
 
 import flights.operations  # noqa: F401 - they register themselves
 from flights.surface import surface
+from pgplane.edge.checking.params import ParamsSchema
 from pgplane.edge.manifests.addresses import addresses
 from pgplane.edge.manifests.openapi import Described, document
-from pgplane.edge.manifests.params import ParamsSchema
 from pgplane.edge.routes import ROUTES
 from pgplane.ledger.records import ManifestEntry
 

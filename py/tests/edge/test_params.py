@@ -16,8 +16,8 @@ from pydantic import Field, ValidationError
 
 import flights.operations  # noqa: F401 - they register themselves
 from flights.surface import surface
-from pgplane.edge.manifests import params as module
-from pgplane.edge.manifests.params import (
+from pgplane.edge.checking import params as module
+from pgplane.edge.checking.params import (
     ALL_FAULTS_BYTES,
     MAX_DEPTH,
     MAX_DIGITS,

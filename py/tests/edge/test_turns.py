@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from pgplane.edge import turns as module
-from pgplane.edge.manifests import checks
+from pgplane.edge.checking import checks
 from pgplane.edge.turns import Turns
 from pgplane.errors import Busy
 from pgplane.settings import Settings

@@ -18,10 +18,10 @@ from pgplane.edge.access.scopes import ScopeKeys
 from pgplane.edge.access.tickets import SharedTickets
 from pgplane.edge.admission import Admission
 from pgplane.edge.blobs.reading import Blobs
+from pgplane.edge.checking.checks import Checks
 from pgplane.edge.database import QueueDatabase
 from pgplane.edge.edge import Edge
 from pgplane.edge.health import Readiness
-from pgplane.edge.manifests.checks import Checks
 from pgplane.edge.manifests.manifests import Manifests
 from pgplane.edge.problems import Boundary, Problem, answer
 from pgplane.edge.replies.pump import CHANNELS, ReplyPump

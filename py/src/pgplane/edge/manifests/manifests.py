@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from pgplane import ledger
+from pgplane.edge.checking.checks import Checks, Schema
+from pgplane.edge.checking.wording import Wrong
 from pgplane.edge.database import QueueDatabase
-from pgplane.edge.manifests.checks import Checks, Schema
-from pgplane.edge.manifests.wording import Wrong
 from pgplane.edge.questions import Question
 from pgplane.errors import LedgerError
 from pgplane.ledger.records import ManifestEntry

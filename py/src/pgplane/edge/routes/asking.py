@@ -12,8 +12,8 @@ from pgplane import ledger
 from pgplane.edge.access.access import Visitor
 from pgplane.edge.access.tickets import STREAM
 from pgplane.edge.admission import Full
+from pgplane.edge.checking.wording import Wrong
 from pgplane.edge.edge import Edge
-from pgplane.edge.manifests.wording import Wrong
 from pgplane.edge.problems import Problem
 from pgplane.edge.questions import Question, parse, read_body
 from pgplane.edge.replies import replies

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import orjson
 
 from pgplane import logs
-from pgplane.edge.manifests.checker import key_of
-from pgplane.edge.manifests.params import parse
-from pgplane.edge.manifests.wording import Wrong
+from pgplane.edge.checking.checker import key_of
+from pgplane.edge.checking.params import parse
+from pgplane.edge.checking.wording import Wrong
 
 log = logs.get("edge")
 
@@ -159,7 +159,7 @@ class Schema:
 async def _started() -> Process:
     """A checker: it knows nothing of this process's settings, and hears none of its signals."""
     return await asyncio.create_subprocess_exec(
-        *(sys.executable, "-I", "-m", "pgplane.edge.manifests.checker"),
+        *(sys.executable, "-I", "-m", "pgplane.edge.checking.checker"),
         stdin=PIPE,
         stdout=PIPE,
         stderr=asyncio.subprocess.DEVNULL,

@@ -14,7 +14,7 @@ from contextlib import suppress
 from hashlib import sha256
 from typing import Any
 
-from pgplane.edge.manifests.params import ParamsSchema
+from pgplane.edge.checking.params import ParamsSchema
 
 CPU_SECONDS = 0.5
 MEMORY = 512 * 1024**2

@@ -12,7 +12,7 @@ from typing import Any
 
 from jsonschema_rs import Draft202012Validator, FancyRegexOptions, ValidationError
 
-from pgplane.edge.manifests.wording import ROOT, Wrong, faults, undecided
+from pgplane.edge.checking.wording import ROOT, Wrong, faults, undecided
 from pgplane.edge.strict import decoder
 
 MAX_DEPTH = 64
