@@ -1,5 +1,5 @@
 -- _make_fresh: lets a fresh request join a live job: one that nobody holds becomes fresh, a held one must be.
--- One that is fresh is found in one statement, also while a claim takes it from place to place.
+-- One that a claim takes from place to place meanwhile is looked for in all of them at once: it may be fresh already.
 create or replace function plane._make_fresh(
     p_job_id bigint
 )
@@ -8,18 +8,7 @@ create or replace function plane._make_fresh(
     volatile
 as $$
 begin
-    perform from plane.lease l where l.job_id = p_job_id and l.fresh and l.cancelled_by is null
-    union all
-    select
-    from plane.job j
-    join plane.ready f on f.queue_id = j.queue_id and f.lane = plane._lane(j.priority, false) and f.pos = j.id
-    where j.id = p_job_id and f.fresh
-    union all
-    select from plane.ready f where f.job_id = p_job_id and f.pos <> f.job_id and f.fresh
-    union all
-    select from plane.due f where f.job_id = p_job_id and f.fresh
-    union all
-    select from plane.waiting f where f.job_id = p_job_id and f.fresh;
+    perform from plane.lease l where l.job_id = p_job_id and l.fresh and l.cancelled_by is null;
     if found then
         return true;
     end if;
@@ -50,6 +39,21 @@ begin
     update plane.waiting w
     set fresh = true
     where w.ctid = (select f.ctid from plane.waiting f where f.job_id = p_job_id for update skip locked);
+    if found then
+        return true;
+    end if;
+    perform from plane.lease l where l.job_id = p_job_id and l.fresh and l.cancelled_by is null
+    union all
+    select
+    from plane.job j
+    join plane.ready f on f.queue_id = j.queue_id and f.lane = plane._lane(j.priority, false) and f.pos = j.id
+    where j.id = p_job_id and f.fresh
+    union all
+    select from plane.ready f where f.job_id = p_job_id and f.pos <> f.job_id and f.fresh
+    union all
+    select from plane.due f where f.job_id = p_job_id and f.fresh
+    union all
+    select from plane.waiting f where f.job_id = p_job_id and f.fresh;
     return found;
 end;
 $$;
