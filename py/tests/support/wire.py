@@ -85,6 +85,9 @@ class Wire:
 
     def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Carry one connection."""
+        if self._closed:
+            _reset(writer)
+            return
         serving = asyncio.create_task(self._serve(reader, writer), name="wire")
         self._serving.add(serving)
         serving.add_done_callback(self._serving.discard)
@@ -131,7 +134,6 @@ class Pair:
     async def carry(self) -> None:
         """Carry both directions until both have ended, or one has broken, or it is cut."""
         (hears_client, to_client), (hears_server, to_server) = self._ends
-        broken = False
         try:
             async with asyncio.TaskGroup() as ways:
                 ways.create_task(self._one_way(hears_client, to_server, "up"))
@@ -139,9 +141,9 @@ class Pair:
             for writer in (to_client, to_server):
                 writer.close()
                 await writer.wait_closed()
-        except* (ConnectionError, asyncio.CancelledError):
-            broken = True
-        if broken:
+        except* (OSError, asyncio.CancelledError):
+            pass
+        finally:
             _reset(to_client)
             _reset(to_server)
 
@@ -157,7 +159,7 @@ class Pair:
             while chunk := await reader.read(CHUNK):
                 await self._pass_on(chunk, writer, way)
             await self._wire.turn()
-        except ConnectionError:
+        except OSError:
             if not self.lost:
                 raise
         if self.lost:
@@ -177,10 +179,10 @@ class Pair:
 
 
 def _reset(writer: asyncio.StreamWriter) -> None:
-    """End a connection without a goodbye."""
+    """End a connection without a goodbye; one that is closing may still have bytes to send."""
     if not writer.transport.is_closing():
         writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
-        writer.transport.abort()
+    writer.transport.abort()
 
 
 @asynccontextmanager
