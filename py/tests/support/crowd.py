@@ -177,7 +177,7 @@ class Client:
             if stream.status != 204:
                 self._say("gives up", stream.status)
             return True
-        last = ("end",) if "&jobs=" in self._path else ("done", "error")
+        last = ("end",) if "jobs=" in self._path else ("done", "error")
         name = None
         try:
             while name not in last:
