@@ -29,6 +29,7 @@ test: $(INSTALLED) ## All tests and checks, with a summary
 	@tools/run-tests.sh
 
 test-long: $(INSTALLED) ## What takes half an hour: random steps, crashes, a soak, mutations; ARGS= for pytest's own
+	@tools/ensure-test-tools.sh
 	@cd py && ../$(BIN)/python -m pytest -c pyproject.toml -m long $(ARGS)
 
 lint: $(INSTALLED) ## Style and types of the Python code
